@@ -1,0 +1,52 @@
+"""What can go wrong on the way in, as one tree. Vendor errors are translated once, in each adapter.
+
+IngestError
+├── Conflict            a compare-and-set lost the race: read again and start over
+├── FolderBusy          another process holds the index folder (says which)
+├── StoreUnavailable    a store cannot be opened or does not answer
+├── IndexMismatch       the index was made by another embedding model or analyser
+├── ModelMissing        the embedding weights are not where settings say, or not what they should be
+├── FetchFailed         no usable answer from a web server (timeout, refused, 5xx, truncated, too large)
+│   └── Blocked         not fetched on purpose: off the site's hosts, private address, robots.txt
+└── SiteUnusable        a site's start gives nothing to index
+"""
+
+
+class IngestError(Exception):
+    """Base of all errors of this layer; the message is fit for a user and says what to do."""
+
+
+class Conflict(IngestError):
+    """A compare-and-set lost the race."""
+
+
+class FolderBusy(IngestError):
+    """Another process holds the index folder."""
+
+
+class StoreUnavailable(IngestError):
+    """A store cannot be opened or does not answer."""
+
+
+class IndexMismatch(IngestError):
+    """The index on disk was made by another embedding model or analyser."""
+
+
+class ModelMissing(IngestError):
+    """The embedding model cannot be loaded."""
+
+
+class FetchFailed(IngestError):
+    """No usable answer from the server. `retry_after` in seconds where the server named one."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Blocked(FetchFailed):
+    """Not fetched on purpose."""
+
+
+class SiteUnusable(IngestError):
+    """A site's start gives nothing to index."""
