@@ -37,12 +37,13 @@ class Passage:
         quoted = self.blocks[first : (first if last is None else last) + 1]
         if not quoted or first < 0:
             raise IndexError(f"passage {self.number} has no block {first}")
-        words = quote if quote else "\n".join(block.text for block in quoted)
+        whole = "\n".join(block.text for block in quoted)
+        words = quote if quote and quote in whole else whole
         return Citation(
             node_id=self.node_id,
             node_hash=self.node_hash,
             page_url=self.page_url,
-            link=cite_link(self.link, quoted[0].text, quoted[-1].text),
+            link=cite_link(self.link, words, words),
             node_link=self.link,
             path=self.path,
             quote=words,

@@ -4,8 +4,10 @@ tree a page under its page ancestors. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from ingest.ports import Heading, Outline, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,85 @@ class Forest:
     query: str
     trees: tuple[ForestTree, ...]
 
-    def walk(self) -> Iterator[tuple[ForestTree, ForestNode]]:
-        """Every node with its tree, trees in order, nodes in document order."""
+    def walk(self) -> Iterator[tuple[ForestTree, ForestNode, tuple[str, ...]]]:
+        """Every node with its tree and its path (site, page and section titles down to its own), trees
+        in order, nodes in document order."""
         for tree in self.trees:
-            stack = [tree.root]
+            stack = [(tree.root, (*tree.ancestors, tree.root.title))]
             while stack:
-                node = stack.pop()
-                yield tree, node
-                stack.extend(reversed(node.children))
+                node, path = stack.pop()
+                yield tree, node, path
+                stack.extend((child, (*path, child.title)) for child in reversed(node.children))
+
+
+class Numbering:
+    """Numbers for the nodes that one question is shown: given once, never reused."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._nodes: dict[int, str] = {}
+
+    def of(self, node_id: str) -> int:
+        if node_id not in self._numbers:
+            number = len(self._numbers) + 1
+            self._numbers[node_id] = number
+            self._nodes[number] = node_id
+        return self._numbers[node_id]
+
+    def node(self, number: int) -> str | None:
+        """The node that was shown under this number; None for a number never given."""
+        return self._nodes.get(number)
+
+
+def induce(
+    query: str,
+    scores: Mapping[str, float],
+    pages: Sequence[Outline],
+    places: Mapping[str, tuple[Place, ...]],
+    numbering: Numbering,
+) -> Forest:
+    """The forest of the nodes in `scores` (node id -> score; the n best) and all their ancestors.
+    Numbers are given in the order in which the nodes are shown."""
+    rated = sorted(
+        ((max(scores[h.id] for h in page.headings if h.id in scores), page) for page in pages),
+        key=lambda pair: (-pair[0], pair[1].key),
+    )
+    trees = [
+        ForestTree(
+            page_key=page.key,
+            url=page.canonical,
+            version=page.version,
+            ancestors=tuple(place.title for place in places.get(page.key, ())),
+            root=_tree(page, scores, numbering),
+            score=score,
+        )
+        for score, page in rated
+    ]
+    return Forest(query, tuple(trees))
+
+
+def _tree(page: Outline, scores: Mapping[str, float], numbering: Numbering) -> ForestNode:
+    """The page's own node with the sections that are in V_q: scored, or above one that is."""
+    by_id = {heading.id: heading for heading in page.headings}
+    wanted = {page.headings[0].id}
+    for heading in page.headings:
+        current: Heading | None = heading if heading.id in scores else None
+        while current is not None and current.id not in wanted:
+            wanted.add(current.id)
+            current = by_id[current.parent] if current.parent is not None else None
+    shown = [heading for heading in page.headings if heading.id in wanted]
+    numbers = {heading.id: numbering.of(heading.id) for heading in shown if heading.readable}
+    children: dict[str, list[ForestNode]] = {heading.id: [] for heading in shown}
+    for heading in reversed(shown):
+        node = ForestNode(
+            node_id=heading.id,
+            title=heading.title,
+            readable=heading.readable,
+            number=numbers.get(heading.id),
+            score=scores.get(heading.id),
+            children=tuple(reversed(children[heading.id])),
+        )
+        if heading is shown[0]:
+            return node
+        children[heading.parent if heading.parent is not None else shown[0].id].append(node)
+    raise AssertionError("a page has at least its own node")

@@ -1,0 +1,126 @@
+"""An answer in the terminal: text with numbered marks, one row a cited section, and on request the way.
+
+Marks and rows are links where the terminal knows links; the section's address is always spelled out.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from rich.console import Console, Group
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from navigator.answer import Answer, Passage, Step
+
+_NUMBERED = re.compile(r"^\s*(\d+): ")
+
+
+def print_answer(console: Console, answer: Answer, now: datetime) -> None:
+    """Text, sources, nearest sections, remarks."""
+    console.print()
+    console.print(Markdown(answer.text))
+    if answer.unsupported:
+        console.print()
+        console.print("[yellow]Not supported by any section that was read:[/yellow]")
+        for claim in answer.unsupported:
+            console.print(Padding(Text(claim, style="dim"), (0, 0, 0, 2)))
+    if answer.sources:
+        console.print()
+        console.print(_sources(answer, now))
+    if answer.nearest:
+        console.print()
+        console.print(_nearest(answer))
+    remarks = [
+        f"Version {answer.version}." if answer.version else "",
+        answer.note,
+        f"Trace id {answer.trace_id}." if answer.outcome == "failed" else "",
+    ]
+    if any(remarks):
+        console.print()
+        console.print(Text(" ".join(r for r in remarks if r), style="dim"))
+    console.print()
+
+
+def _sources(answer: Answer, now: datetime) -> Group:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(justify="right", style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for source in answer.sources:
+        first = source.first
+        where = Text(first.node_link, style=Style(color="blue", link=first.link), overflow="fold")
+        row = Group(Text(" › ".join(first.path)), where, Text(f"checked {ago(first.checked_at, now)}", style="dim"))
+        table.add_row(f"[{source.number}]", row)
+    return Group(Text("Sources", style="bold"), table)
+
+
+def _nearest(answer: Answer) -> Group:
+    rows: list[Text] = [Text("The nearest sections", style="bold")]
+    for passage in answer.nearest:
+        rows.append(Text("  " + " › ".join(passage.path)))
+        rows.append(Text("  " + passage.link, style=Style(color="blue", link=passage.link)))
+    return Group(*rows)
+
+
+def print_trace(console: Console, answer: Answer) -> None:
+    """The whole way: queries, the forests as the model saw them (marked ○ read, ● cited), reads, cost."""
+    trace = answer.trace
+    read = {passage.number for passage in trace.passages}
+    cited_ids = {source.first.node_id for source in answer.sources}
+    cited = {passage.number for passage in trace.passages if passage.node_id in cited_ids}
+    console.print(Text("The way", style="bold"))
+    for position, step in enumerate(trace.steps, start=1):
+        _print_step(console, position, step, read, cited, {p.number: p for p in trace.passages})
+    usage = trace.usage
+    parts = [
+        f"{trace.calls} tool calls in {trace.turns} turns",
+        f"{len(trace.passages)} sections read, {len(answer.sources)} cited",
+        f"{usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens} tokens in, {usage.output_tokens} out",
+        f"${usage.cost:.4f}" if usage.cost is not None else "no cost known",
+        f"{trace.seconds:.1f} s",
+        f"{answer.strategy}, {answer.model}",
+        f"trace id {answer.trace_id}",
+    ]
+    console.print(Text(" · ".join(parts), style="dim"))
+    console.print()
+
+
+def _print_step(
+    console: Console, position: int, step: Step, read: set[int], cited: set[int], passages: dict[int, Passage]
+) -> None:
+    if step.reasoning:
+        console.print(Padding(Text(step.reasoning, style="italic dim"), (0, 0, 0, 3)))
+    what = f"get_toc {step.query!r}" if step.tool == "get_toc" else f"read {', '.join(map(str, step.numbers))}"
+    console.print(Text(f"{position:2} {what}  ({step.seconds:.2f} s)", style="bold"))
+    if step.error:
+        console.print(Padding(Text(step.error, style="red"), (0, 0, 0, 3)))
+    if step.shown:
+        for line in step.shown.split("\n"):
+            console.print(_marked(line, read, cited), soft_wrap=True)
+    for number in step.numbers:
+        if number in passages and not step.error:
+            console.print(Padding(Text(f"{number}: {' › '.join(passages[number].path)}"), (0, 0, 0, 3)))
+
+
+def _marked(line: str, read: set[int], cited: set[int]) -> Text:
+    match = _NUMBERED.match(line)
+    number = int(match.group(1)) if match else None
+    if number in cited:
+        return Text(f" ● {line}", style="green")
+    if number in read:
+        return Text(f" ○ {line}")
+    return Text(f"   {line}", style="dim")
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """ "just now", "5 minutes ago", "3 days ago"."""
+    seconds = max(0, int((now - then).total_seconds()))
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = seconds // size
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -1,0 +1,83 @@
+"""A page's tree, or a node and what stands around it, drawn for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from ingest.model import Crumb, Node, Page
+from ingest.ports import Located, Place
+
+SHOWN_CHARACTERS = 96
+
+
+def print_page(console: Console, page: Page, *, texts: bool = True, ids: bool = False) -> None:
+    """Title, breadcrumb, canonical URL, then the sections with anchors and the beginning of each text."""
+    console.print(Text(page.title, style="bold"))
+    console.print(Text(page.canonical, style="blue"))
+    if page.breadcrumb:
+        console.print(Text(f"{_trail(page.breadcrumb)}   ({page.claims.source})", style="dim"))
+    console.print(_tree(page.nodes, texts=texts, ids=ids))
+    words = sum(len(node.text.split()) for node in page.nodes)
+    console.print(Text(f"{len(page.nodes)} nodes, {words} words", style="dim"))
+
+
+def print_node(console: Console, located: Located, place: Sequence[Place], link: str) -> None:
+    """Where a node stands, its neighbours, its text."""
+    by_id = {heading.id: heading for heading in located.page.headings}
+    path: list[str] = []
+    current = by_id.get(located.node.id)
+    while current is not None:
+        path.append(current.title)
+        current = by_id.get(current.parent) if current.parent is not None else None
+    console.print(Text(" › ".join([*(p.title for p in place), *reversed(path)]), style="bold"))
+    console.print(Text(link, style="blue"))
+    console.print(Text(f"node {located.node.id}   hash {located.node.own_hash[:12]}", style="dim"))
+    console.print()
+    for block in located.node.blocks:
+        console.print(Text(block.shown))
+        console.print()
+    children = [h for h in located.page.headings if h.parent == located.node.id]
+    siblings = [h for h in located.page.headings if h.parent == located.node.parent and h.parent is not None]
+    for name, headings in (("Under it", children), ("Beside it", siblings)):
+        if headings:
+            console.print(Text(name, style="bold"))
+            for heading in headings:
+                here = " ◀" if heading.id == located.node.id else ""
+                console.print(Text(f"  {heading.title}{here}   {heading.id}"))
+
+
+def _trail(crumbs: Sequence[Crumb]) -> str:
+    return " › ".join(crumb.title for crumb in crumbs)
+
+
+def _tree(nodes: Sequence[Node], *, texts: bool, ids: bool) -> Tree:
+    drawn: dict[str, Tree] = {}
+    root: Tree | None = None
+    for node in nodes:
+        label = _label(node, texts=texts, ids=ids)
+        if node.parent is None or root is None:
+            drawn[node.id] = root = Tree(label)
+        else:
+            drawn[node.id] = drawn[node.parent].add(label)
+    assert root is not None, "a page has at least its own node"
+    return root
+
+
+def _label(node: Node, *, texts: bool, ids: bool) -> Text:
+    label = Text()
+    label.append(f"{node.level} ", style="dim")
+    label.append(node.title or "(no title)", style="bold" if node.readable else "")
+    if node.anchor is not None:
+        label.append(f"  #{node.anchor}", style="cyan")
+    if ids:
+        label.append(f"  {node.id}", style="dim")
+    if texts and node.readable:
+        text = " ".join(node.text.split())
+        label.append(
+            "\n" + (text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"), style="dim"
+        )
+    return label

@@ -1,0 +1,309 @@
+"""Every setting of ritbot in one model tree, and where each value comes from.
+
+`load` takes, the stronger first: RITBOT_* variables (RITBOT_INDEX__FOLDER is index.folder), the TOML
+file, what the machine says (its data folder, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), the defaults
+below. All that is wrong is told at once, in one SettingsError. No other module reads the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
+from pydantic_settings import PydanticBaseSettingsSource as Source
+
+from deploy import sources
+from deploy.complaints import TAKES, SettingsError, default, did_you_mean, fields, takes
+from ingest.model import Site
+
+FILE = "ritbot.toml"
+
+
+def _regex(value: str, groups: int = 0) -> str:
+    try:
+        if re.compile(value).groups >= groups:
+            return value
+    except re.error as error:
+        raise PydanticCustomError(TAKES, "a regular expression ({why})", {"why": str(error)}) from None
+    raise PydanticCustomError(TAKES, "a regular expression with a group around the version")
+
+
+def _web(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return value
+    except ValueError:
+        pass
+    raise PydanticCustomError(TAKES, "an http:// or https:// address")
+
+
+def _start(value: str) -> str:
+    return _web(value) if "://" in value else value
+
+
+Text = Annotated[str, Field(min_length=1)]
+Regex = Annotated[str, AfterValidator(_regex), "a regular expression"]
+VersionRegex = Annotated[str, AfterValidator(lambda value: _regex(value, 1)), "a regular expression with a group"]
+Web = Annotated[str, AfterValidator(_web), "an http:// or https:// address"]
+Start = Annotated[Text, AfterValidator(_start), "an http:// or https:// address or a folder"]
+Share = Annotated[float, Field(ge=0, le=1)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"), "a name of letters, digits, dots, _ and -"]
+Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$"), "a language code such as en or pt-BR"]
+
+
+class Section(BaseModel):
+    """A table of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class IndexSettings(Section):
+    folder: Path = Field(description="Where the index is kept. One process at a time holds it.")
+    concurrency: int = Field(default=16, ge=1, le=256, description="Pages handled side by side.")
+    chunk_tokens: int = Field(
+        default=160,
+        ge=16,
+        le=512,
+        description="Tokens of text in a chunk, at most what the embedding model reads. The paper takes 512; "
+        "all-MiniLM-L6-v2 reads 256 and drops the rest in silence, and 160 was measured best with it.",
+    )
+    path_tokens: int = Field(
+        default=64, ge=0, le=256, description="Tokens kept free in a chunk for the titles above it."
+    )
+    max_page_bytes: int = Field(default=10_000_000, ge=1, description="Pages larger than this are skipped.")
+    guard_share: Share = Field(default=0.10, description="Nothing goes if a larger share of a site's pages would go.")
+    guard_pages: int = Field(default=5, ge=0, description="As many pages may go whatever their share.")
+
+
+class EmbeddingSettings(Section):
+    model: Text = Field(
+        default="all-MiniLM-L6-v2",
+        description="The sentence-transformers model: a folder (begins with /, . or ~), a name whose weights are "
+        "installed, or, with allow_download, a name on the model hub. Another model needs a new index.",
+    )
+    batch_size: int = Field(default=32, ge=1, le=4096, description="Chunks embedded in one go.")
+    threads: int | None = Field(default=None, ge=1, description="CPU threads for embedding; not set: torch decides.")
+    allow_download: bool = Field(default=False, description="Whether weights may be fetched from the model hub.")
+
+
+class RetrievalSettings(Section):
+    n: int = Field(default=50, ge=1, le=1000, description="The best nodes, which make the forest (the paper's n).")
+    k_per_node: int = Field(default=4, ge=1, le=100, description="Chunks searched for each node (the paper: k' = 4n).")
+    rrf_kappa: int = Field(default=60, ge=1, description="Kappa of reciprocal rank fusion (the paper's).")
+    page_prior: Share = Field(default=0.0, description="How much a node's whole page adds to its score (the paper: 0).")
+    outline: Literal["outline", "json"] = Field(
+        default="outline",
+        description="How the model sees the forest: an indented outline (a fifth of the tokens) or the paper's JSON.",
+    )
+
+
+class NavigatorSettings(Section):
+    strategy: Literal["rit"] = Field(default="rit", description="How questions are answered.")
+    budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
+    toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
+    read_limit: int = Field(default=10, ge=1, le=50, description="The most nodes that one Read takes.")
+    context_warning: float = Field(
+        default=0.80, gt=0, le=1, description="Share of the model's context at which it must answer (the paper's)."
+    )
+
+    @field_validator("toc_budget")
+    @classmethod
+    def _leaves_a_read(cls, value: int, info: ValidationInfo) -> int:
+        budget = info.data.get("budget", value + 1)
+        if value < budget:
+            return value
+        raise PydanticCustomError(TAKES, "a whole number below navigator.budget, so that a call is left to read")
+
+
+class PriceSettings(Section):
+    input: float | None = Field(default=None, ge=0, description="US dollars for a million input tokens.")
+    output: float | None = Field(default=None, ge=0, description="US dollars for a million output tokens.")
+    cache_read: float | None = Field(default=None, ge=0, description="The same for tokens read from the cache.")
+    cache_write: float | None = Field(default=None, ge=0, description="The same for tokens written to the cache.")
+
+
+class ModelSettings(Section):
+    provider: Literal["auto", "extractive", "anthropic"] = Field(
+        default="auto",
+        description="Who answers. extractive: no model, sentences of the pages; needs no key. anthropic: a model behind "
+        "the Messages API. auto: anthropic if api_key is set, else extractive.",
+    )
+    name: Text = Field(default="claude-haiku-5-5", description="The model's name at the endpoint.")
+    api_key: SecretStr | None = Field(default=None, description="The endpoint's key; not set: ANTHROPIC_API_KEY.")
+    base_url: Web | None = Field(
+        default=None, description="Another endpoint with the Messages API; not set: ANTHROPIC_BASE_URL."
+    )
+    max_tokens: int = Field(default=4096, ge=1, description="Tokens that the model may write in one turn.")
+    timeout: float = Field(default=60.0, gt=0, description="Seconds of silence after which a request has failed.")
+    retries: int = Field(default=3, ge=0, le=20, description="Further tries after a failed request.")
+    context_window: int = Field(default=200_000, ge=1000, description="Tokens that the model can take in.")
+    citations: bool | None = Field(
+        default=None, description="Whether the endpoint gives citations; not set: found out."
+    )
+    prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
+    extract_threshold: Share = Field(
+        default=0.0, description="extractive: how near a section must come to be an answer."
+    )
+    prices: PriceSettings = PriceSettings()
+
+    @property
+    def chosen(self) -> Literal["extractive", "anthropic"]:
+        """The provider, with `auto` decided."""
+        if self.provider == "auto":
+            return "anthropic" if self.api_key else "extractive"
+        return self.provider
+
+
+class LogSettings(Section):
+    level: Literal["auto", "debug", "info", "warning", "error"] = Field(
+        default="auto",
+        description="From which level events are logged. auto: warning for terminal commands, info for servers.",
+    )
+    format: Literal["console", "json"] = Field(default="console", description="Lines for people, or JSON objects.")
+
+
+class SiteSettings(Section):
+    """One [[sites]] table; the fields are those of ingest.model.Site."""
+
+    name: Name = Field(description="What the site is called.")
+    start: Start = Field(description="A page to start from, a sitemap.xml, or a folder of HTML.")
+    base_url: Web | None = Field(default=None, description="Where a folder's files are published.")
+    include: tuple[Regex, ...] = Field(default=(), description="Only pages whose URL holds one of these.")
+    exclude: tuple[Regex, ...] = Field(default=(), description="No pages whose URL holds one of these.")
+    hosts: tuple[Text, ...] = Field(default=(), description="Further hosts that belong to the site.")
+    sitemap: Web | None = Field(default=None, description="The sitemap's address, where it is not found by itself.")
+    headers: dict[str, SecretStr] = Field(
+        default={}, description='Sent with every request. "env:NAME" takes a value from the environment.'
+    )
+    language: Language = Field(default="en", description="The language of pages that do not say theirs.")
+    versions: VersionRegex | None = Field(default=None, description="Finds the version in a URL, as its first group.")
+    index_versions: tuple[Text, ...] = Field(default=(), description="The versions that are indexed; none named: all.")
+    default_version: Text | None = Field(default=None, description="The version meant where a question names none.")
+    index_noindex: bool = Field(default=False, description="Whether pages marked noindex are indexed all the same.")
+    allow_private: bool = Field(default=False, description="Whether private network addresses may be fetched.")
+    obey_robots: bool = Field(default=True, description="Whether robots.txt is obeyed.")
+    delay: float = Field(default=0.0, ge=0, description="Seconds between two requests.")
+    concurrency: int = Field(default=8, ge=1, le=256, description="Requests at once.")
+    timeout: float = Field(default=20.0, gt=0, description="Seconds that one request may take.")
+    max_bytes: int | None = Field(default=None, ge=1, description="Not set: index.max_page_bytes.")
+    max_pages: int = Field(default=100_000, ge=1, description="Pages beyond this number are left out.")
+    proxy: SecretStr | None = Field(default=None, description='Address of a proxy, or "env:NAME".')
+    ca_file: Path | None = Field(default=None, description="A file of certificate authorities to trust.")
+
+
+Sites = Annotated[tuple[SiteSettings, ...], "a list of tables, each under its own [[sites]]"]
+
+
+class Settings(BaseSettings):
+    """All settings. Made by `load`; made directly, it takes its arguments and nothing from outside."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True)
+
+    index: IndexSettings
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    navigator: NavigatorSettings = NavigatorSettings()
+    model: ModelSettings = ModelSettings()
+    log: LogSettings = LogSettings()
+    sites: Sites = Field(default=(), description="The sites, one [[sites]] table each.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: Source, env_settings: Source, *_: Source, **__: Source
+    ) -> tuple[Source, ...]:
+        return (init_settings,)
+
+    @field_validator("sites")
+    @classmethod
+    def _names_differ(cls, sites: tuple[SiteSettings, ...]) -> tuple[SiteSettings, ...]:
+        names = [site.name for site in sites]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise PydanticCustomError(TAKES, "every name once, and {names} is there twice", {"names": ", ".join(twice)})
+        return sites
+
+    def site(self, name: str, environ: Mapping[str, str] = os.environ) -> Site:
+        """The site of that name, with `env:NAME` replaced by what the environment holds. Raises SettingsError."""
+        found = next((site for site in self.sites if site.name == name), None)
+        if found is None:
+            raise SettingsError(f"there is no site called {name}{did_you_mean(name, (s.name for s in self.sites))}")
+        secrets = {f"headers.{key}": value for key, value in found.headers.items()}
+        if found.proxy:
+            secrets["proxy"] = found.proxy
+        plain = sources.revealed(f"sites.{name}", secrets, environ)
+        return Site(
+            **found.model_dump(exclude={"headers", "proxy", "ca_file", "max_bytes"}),
+            headers=tuple((key, plain[f"headers.{key}"]) for key in found.headers),
+            proxy=plain.get("proxy"),
+            ca_file=str(found.ca_file) if found.ca_file else None,
+            max_bytes=found.max_bytes or self.index.max_page_bytes,
+        )
+
+
+def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+    """The settings in force. `config` is the file to read; None: RITBOT_CONFIG, else ritbot.toml in the
+    working directory if it is there. Raises SettingsError."""
+    path = config_file(config, environ)
+    variables = sources.variables(Settings, environ)
+    file = sources.file(path) if path else sources.Layer()
+    if file.problems:
+        raise SettingsError(*file.problems, *variables.problems)
+    layers = (variables, file, sources.machine(environ))
+    wrong = list(variables.problems)
+    read = tuple(InitSettingsSource(Settings, init_kwargs=layer.values) for layer in layers)
+    try:
+        settings = Settings(_build_sources=(read, {}))  # type: ignore[call-arg]  # an argument of BaseSettings
+    except ValidationError as error:
+        wrong += [sources.explained(found, Settings, layers) for found in error.errors()]
+    if wrong:
+        raise SettingsError(*wrong)
+    return settings
+
+
+def config_file(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The file that `load` reads, None where there is none."""
+    if config or environ.get(sources.CONFIG):
+        return config or Path(environ[sources.CONFIG])
+    return Path(FILE) if Path(FILE).exists() else None
+
+
+class Described(NamedTuple):
+    """A setting as `ritbot settings` and the manual show it."""
+
+    name: str
+    takes: str
+    default: str
+    help: str
+
+
+def describe(environ: Mapping[str, str] = os.environ) -> list[Described]:
+    """Every setting, in the order of this file; those of a site as `sites[].name`."""
+    rows = [(".".join(path), field) for path, field in fields(Settings)]
+    rows += [(f"sites[].{name}", field) for name, field in SiteSettings.model_fields.items()]
+    folder = sources.machine(environ).values["index"].get("folder")
+    return [
+        Described(
+            name,
+            takes(field.annotation, field.metadata),
+            str(folder) if name == "index.folder" and folder else default(field),
+            field.description or "",
+        )
+        for name, field in rows
+    ]

@@ -1,0 +1,41 @@
+"""Records, pages and nodes as JSON bytes, and back. Pure.
+
+What comes back is equal to what went in. Fields that this version does not know are passed over, so
+that an older program reads what a newer one wrote as long as nothing it needs has changed its meaning.
+Loading raises ValueError on bytes that are no such thing; dumping raises it on text that is not
+Unicode (a lone surrogate).
+"""
+
+from __future__ import annotations
+
+from pydantic import TypeAdapter
+
+from ingest.model import Node, Page, PageRecord
+
+_RECORD = TypeAdapter(PageRecord)
+_PAGE = TypeAdapter(Page)
+_NODE = TypeAdapter(Node)
+
+
+def dump_record(record: PageRecord) -> bytes:
+    return _RECORD.dump_json(record)
+
+
+def load_record(data: bytes) -> PageRecord:
+    return _RECORD.validate_json(data)
+
+
+def dump_page(page: Page) -> bytes:
+    return _PAGE.dump_json(page)
+
+
+def load_page(data: bytes) -> Page:
+    return _PAGE.validate_json(data)
+
+
+def dump_node(node: Node) -> bytes:
+    return _NODE.dump_json(node)
+
+
+def load_node(data: bytes) -> Node:
+    return _NODE.validate_json(data)

@@ -1,0 +1,180 @@
+"""What on a page is furniture: hidden, a control, navigation, or a remark of the site about the page.
+
+Evidence is, in this order: the element's kind and role, the hidden state, the names that themes give
+(classes; a few well-known ids, because ids are mostly the author's own section names), and how much of
+its text is links.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ingest.html.dom import Element
+
+HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+
+_NEVER_SHOWN = frozenset(
+    "script style noscript template head link meta iframe object embed canvas audio video input select textarea"
+    " datalist option optgroup frame frameset noframes progress meter rp title base param map area".split()
+)
+_FURNITURE_ROLES = frozenset(
+    "navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar tablist tooltip"
+    " doc-toc doc-pagelist".split()
+)
+_TAB_PANELS = frozenset(
+    "tab-pane tabpanel tab-panel tab-content tabcontent tabbed-block tabbed-content tabs__content tabs-content"
+    " sd-tab-content nextra-tabs-panel".split()
+)
+_WORDS = re.compile(
+    r"(?:^|[-_])(?:toc|toctree|tocbot|breadcrumbs?|navbar|topnav|subnav|sidenav|navheader|navfooter|pagination|paginator"
+    r"|prevnext|feedback|helpful|linenos?|linenodiv|lineno|line-numbers?|line-numbers-rows|copybtn|copybutton"
+    r"|(?:copy|clipboard)[-_]?(?:btn|button|code|icon)|edit[-_]?(?:this[-_]?page|page|link|section|source)|editsection"
+    r"|page-edit|version-banner|version-warning|page-?meta|lastmod|last-?updated|on-?this-?page|table-of-contents"
+    r"|skip-?(?:link|nav|to-?content)|back-to-top|print-?only|onlyprint|visible-print|cookie(?:s|-banner|-consent)?"
+    r"|share-?(?:links?|buttons?|bar)|social-?(?:links?|share|icons)|viewcode-link|viewcode-back"
+    r"|permalink)(?=$|[-_])"
+)
+_NOT_FURNITURE = re.compile(r"^(?:has|with|no|without|show|hide|is|toc-backref|js)[-_]?")
+_TOKENS = frozenset(
+    "footer page-footer site-footer td-footer site-header page-header-navigation nav-path navelem ad ads advert"
+    " md-source-file md-content__button md-skip md-tags"
+    " printfooter catlinks mw-jump-link mw-indicators hatnote-nav gutter rouge-gutter hljs-ln-numbers"
+    " book-summary book-header theme-doc-footer theme-edit-this-page pagination-nav doc-search searchbox"
+    " tabbed-labels tabs-list test-arrow out-of-band rightside srclink copy-path mobile-topbar"
+    " sub-title method-click-advice method-source-code memsep summary-links conum-legend"
+    " article-votes article-relatives article-attachments article-sidebar article-vote reaction-picker"
+    " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
+    " ls-toc popover page-versions edit-this-page toolbar skip-nav".split()
+)
+_LINK_LISTS = frozenset(
+    "sidebar menu nav related navigation social share sharing search metadata page-actions dropdown-menu submenu".split()
+)
+"""Names that furniture and content share: furniture if the text is mostly links."""
+_IDS = frozenset(
+    "toc tocbot table-of-contents nav-path side-nav nav-tree titlearea projectname breadcrumbs breadcrumb"
+    " breadcrumb-section sidebar footer catlinks mw-navigation sitesub contentsub contentsub2 jump-to-nav sitenotice"
+    " msearchselectwindow msearchresultswindow msearchbox gtoc mw-panel mw-head footer-wrapper non-canonical"
+    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation".split()
+)
+_ID_WORDS = re.compile(r"(?:user|page|site|doc)-feedback")
+SCREEN_READER_ONLY = frozenset("sr-only visually-hidden visuallyhidden screen-reader-text screenreader-only".split())
+_PERMALINKS = frozenset(
+    "headerlink hash-link header-anchor anchor-link anchorjs-link anchor heading-anchor sl-anchor-link permalink"
+    " plugin-anchor subheading-anchor td-heading-self-link heading-link direct-link autolink mark headinganchor".split()
+)
+_BLOCKS = frozenset("div ul ol section aside details p table span header form dl footer article main center".split())
+_CALLOUT = re.compile(
+    r"(?:^|[-_])(?:admonition|admonitionblock|alert|callout|note|tip|hint|warning|caution|important|danger|info|aside"
+    r"|notice|attention|seealso|topic|footnotes?|footnote-list|system-message)(?=$|[-_]|\d)"
+)
+
+
+def hidden(element: Element) -> bool:
+    """Shown to nobody: by attribute, by style, or kept from assistive technology."""
+    attrs = element.attrs
+    if "hidden" in attrs and attrs["hidden"].strip().lower() != "until-found":
+        return True
+    if attrs.get("aria-hidden", "").strip().lower() == "true":
+        return True
+    style = attrs.get("style")
+    return bool(style) and _HIDING_STYLE.search(style or "") is not None
+
+
+_HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+
+
+def tab_panel(element: Element) -> bool:
+    """Content that a reader brings up by its tab: real even while it is hidden."""
+    return element.role == "tabpanel" or not element.classes.isdisjoint(_TAB_PANELS)
+
+
+def callout(element: Element) -> bool:
+    """A box like a note or a warning."""
+    return element.role in ("note", "alert") or any(_is_callout(name) for name in element.classes)
+
+
+def furniture(element: Element) -> bool:
+    """Whether an element, with all that is in it, is no content. Judged without its surroundings."""
+    tag = element.tag
+    if tag in _NEVER_SHOWN or tag == "nav" or (tag == "dialog" and "open" not in element.attrs):
+        return True
+    attrs = element.attrs
+    if not attrs:
+        return tag == "aside" and mostly_links(element)
+    if hidden(element):
+        return not tab_panel(element)
+    role = attrs.get("role")
+    if role and role.strip().lower() in _FURNITURE_ROLES:
+        return not callout(element)
+    if "doc-endnotes" in attrs.get("role", "") or tag in HEADINGS:
+        return False
+    if tag == "aside":
+        return not callout(element) and (mostly_links(element) or _named(attrs.get("class", "")))
+    return tag in _BLOCKS and _by_name(element, attrs)
+
+
+def _by_name(element: Element, attrs: dict[str, str]) -> bool:
+    names = attrs.get("class")
+    if names and _named(names):
+        return True
+    ident = attrs.get("id")
+    if ident and ((ident.lower() in _IDS and element.tag != "section") or _ID_WORDS.search(ident)):
+        return True
+    return bool(names) and not element.classes.isdisjoint(_LINK_LISTS) and mostly_links(element)
+
+
+@lru_cache(maxsize=8192)
+def _named(names: str) -> bool:
+    """Whether a class attribute holds a name that only furniture has."""
+    tokens = names.lower().split()
+    if not _TOKENS.isdisjoint(tokens):
+        return True
+    if {"contents", "topic"} <= set(tokens):
+        return True
+    return any(_WORDS.search(token) is not None and not _NOT_FURNITURE.match(token) for token in tokens)
+
+
+@lru_cache(maxsize=8192)
+def _is_callout(name: str) -> bool:
+    return _CALLOUT.search(name) is not None
+
+
+def mostly_links(element: Element) -> bool:
+    """Half of the text or more is links, or there is none."""
+    linked = total = 0
+    stack: list[tuple[Element, bool]] = [(element, False)]
+    while stack:
+        inner, in_link = stack.pop()
+        in_link = in_link or inner.tag == "a"
+        for child in inner.children:
+            if isinstance(child, str):
+                length = len(child.strip())
+                total += length
+                linked += length if in_link else 0
+            else:
+                stack.append((child, in_link))
+    return linked * 2 >= total
+
+
+def permalink(link: Element) -> bool:
+    """A link's sign to the section it stands in: it points into a page and has no word of its own."""
+    if not link.classes.isdisjoint(_PERMALINKS):
+        return True
+    return "#" in link.get("href") and not _says_something(link)
+
+
+def _says_something(link: Element) -> bool:
+    stack = [link]
+    while stack:
+        element = stack.pop()
+        if element.tag in ("img", "code") or not element.classes.isdisjoint(SCREEN_READER_ONLY) or hidden(element):
+            if element.tag in ("img", "code") and not hidden(element):
+                return True
+            continue
+        for child in element.children:
+            if not isinstance(child, str):
+                stack.append(child)
+            elif any(char.isalnum() for char in child):
+                return True
+    return False

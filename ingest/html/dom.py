@@ -1,0 +1,188 @@
+"""A page's elements as plain objects: what lexbor parsed, copied once, so that nothing after this module
+knows which parser read the page.
+
+Scripts, styles and drawings keep their element but lose what is inside, except JSON and TeX. A declarative
+shadow root takes the place of its host's children, which fill its slots, as a browser shows it; ids in
+there are dropped, because no URL reaches them. No recursion: depth is bounded by memory only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_NO_CLASSES: frozenset[str] = frozenset()
+_READ_SCRIPTS = ("json", "math/tex", "math/mml")
+_INVISIBLE = dict.fromkeys(
+    [*range(0x00, 0x09), *range(0x0E, 0x1C), 0x7F, 0xAD, 0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)]
+    + [0x2060, *range(0x2066, 0x206A), 0xFEFF]
+)
+"""Soft hyphen, zero-width and direction marks. U+200C and U+200D stay: they join letters with meaning."""
+
+
+class Element:
+    """An element. `order` counts elements in document order, `end` is the order of its last descendant;
+    `classes` are lower-cased."""
+
+    __slots__ = ("attrs", "children", "classes", "end", "order", "parent", "tag")
+
+    def __init__(self, tag: str, attrs: dict[str, str], parent: Element | None, order: int) -> None:
+        self.tag = tag
+        self.attrs = attrs
+        self.parent = parent
+        self.order = order
+        self.end = order
+        self.children: list[Element | str] = []
+        names = attrs.get("class")
+        self.classes = frozenset(names.lower().split()) if names else _NO_CLASSES
+
+    def get(self, name: str) -> str:
+        return self.attrs.get(name, "")
+
+    @property
+    def role(self) -> str:
+        return self.attrs.get("role", "").strip().lower()
+
+    @property
+    def elements(self) -> Iterator[Element]:
+        """Child elements."""
+        return (child for child in self.children if not isinstance(child, str))
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in document order. What the caller takes out of `children`
+        before the next step is not visited."""
+        stack = [self]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack.extend(child for child in reversed(element.children) if not isinstance(child, str))
+
+    def ancestors(self) -> Iterator[Element]:
+        """Nearest first, itself left out."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
+    def contains(self, other: Element) -> bool:
+        """Whether `other` is this element or below it."""
+        return self.order <= other.order <= self.end
+
+    def strings(self) -> Iterator[str]:
+        """All text below, in document order."""
+        stack: list[Element | str] = [self]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                yield item
+            else:
+                stack.extend(reversed(item.children))
+
+    @property
+    def text(self) -> str:
+        """All text below, white space collapsed."""
+        return clean("".join(self.strings()))
+
+
+def clean(text: str) -> str:
+    """White space collapsed, soft hyphens, zero-width and direction marks removed."""
+    return " ".join((text if text.isascii() and text.isprintable() else text.translate(_INVISIBLE)).split())
+
+
+def read(html: str) -> Element:
+    """The html element of a page."""
+    source = LexborHTMLParser(html or "<html></html>").root
+    if source is None:
+        return Element("html", {}, None, 0)
+    root = Element("html", _attributes(source), None, 0)
+    copied = [root]
+    shadows: list[tuple[Element, Element]] = []
+    _copy_below(source, root, copied, shadows)
+    if shadows:
+        for host, shadow in shadows:
+            _compose(host, shadow)
+        copied = list(root.walk())
+        for order, element in enumerate(copied):
+            element.order = element.end = order
+            for child in element.elements:
+                child.parent = element
+    for element in reversed(copied):
+        above = element.parent
+        if above is not None and above.end < element.end:
+            above.end = element.end
+    return root
+
+
+def _copy_below(
+    source: LexborNode, target: Element, copied: list[Element], shadows: list[tuple[Element, Element]]
+) -> None:
+    """Copy what is below `source`; every new element is appended to `copied`, which gives it its order."""
+    node, parent = source.first_child, target
+    later: list[tuple[LexborNode | None, Element]] = []
+    while node is not None or later:
+        if node is None:
+            node, parent = later.pop()
+            continue
+        tag = node.tag
+        if tag == "-text":
+            parent.children.append(node.text_content or "")
+        elif tag is not None and tag[0] != "-":
+            element = Element(tag, _attributes(node), parent, len(copied))
+            if tag == "template" and "shadowrootmode" in element.attrs:
+                _read_shadow(node, element, parent, shadows)
+            else:
+                parent.children.append(element)
+                copied.append(element)
+                inner = _first_inside(node, element)
+                if inner is not None:
+                    later.append((node.next, parent))
+                    node, parent = inner, element
+                    continue
+        node = node.next
+
+
+def _first_inside(node: LexborNode, element: Element) -> LexborNode | None:
+    """Where reading goes on below `element`; None where there is nothing to read."""
+    tag = element.tag
+    if tag == "svg":
+        _name_drawing(node, element)
+        return None
+    if tag == "style" or (tag == "script" and not any(kind in element.get("type") for kind in _READ_SCRIPTS)):
+        return None
+    return node.first_child
+
+
+def _attributes(node: LexborNode) -> dict[str, str]:
+    given = node.attributes
+    if None in given.values():
+        return {name: value or "" for name, value in given.items()}
+    return given  # type: ignore[return-value]  # no None is left
+
+
+def _name_drawing(node: LexborNode, element: Element) -> None:
+    title = node.css_first("title")
+    if title is not None and not element.get("aria-label"):
+        element.attrs["aria-label"] = title.text()
+
+
+def _read_shadow(node: LexborNode, element: Element, host: Element, shadows: list[tuple[Element, Element]]) -> None:
+    for fragment in node.template_fragments()[:1]:
+        _copy_below(fragment, element, [], shadows)
+    for inner in element.walk():
+        inner.attrs.pop("id", None)
+        if inner.tag == "a":
+            inner.attrs.pop("name", None)
+    shadows.append((host, element))
+
+
+def _compose(host: Element, shadow: Element) -> None:
+    """Put the shadow tree in the place of the host's children, and those where the slots are."""
+    light = host.children
+    for slot in [element for element in shadow.walk() if element.tag == "slot"]:
+        name = slot.get("name")
+        filling = [c for c in light if (c.get("slot") if isinstance(c, Element) else "") == name]
+        if filling:
+            slot.children = filling
+    host.children = [shadow]
+    shadow.tag, shadow.attrs, shadow.parent = "div", {}, host

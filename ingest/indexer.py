@@ -1,0 +1,322 @@
+"""Handling one page event: the only way a page gets into, or out of, the stores (DESIGN "Events").
+
+ 1. read the record; an event not newer than it is done. Fetch, parse; the same hash moves only seq and
+    freshness.
+ 2. hand ids on from the old tree; cut chunks; embed the inputs that have no vector yet; upsert.
+ 3. put the record by compare-and-set: the commit point. Lost the race: start again from 1.
+ 4. delete the chunks that the index holds for the page and the record, read again, does not list.
+
+A crash anywhere leaves at worst chunks that no record lists; they are dropped at query time and swept
+by step 4 of the page's next event. Nothing is removed here unless the event says `removed`: a page
+found missing or emptied is only reported, so that whoever runs the round can weigh all losses first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import structlog
+
+from ingest.errors import Conflict
+from ingest.html.parse import parse
+from ingest.identity import assign
+from ingest.model import PARSER_VERSION, Chunk, Document, Page, PageEvent, PageRecord, Site, SkipReason
+from ingest.ports import ChunkIndex, Clock, Embedder, Fetched, Fetcher, Stored, TreeStore, Vector
+from ingest.sites.scope import version_of
+from ingest.text.chunks import Sizes, chunk_page
+from ingest.text.words import ANALYSER_VERSION
+from ingest.urls import page_key, preferred
+
+log = structlog.get_logger()
+
+OutcomeKind = Literal["new", "changed", "unchanged", "moved", "alias", "skipped", "gone", "missing", "emptied", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one event. `missing` and `emptied` changed nothing: the page was live and would
+    now go, for `reason`. `links` are pages to look at; `goes_to` is the URL that a moved page went to:
+    it must be handled next, with moved_from = this key if `hands_over`."""
+
+    kind: OutcomeKind
+    key: str
+    reason: str | None = None
+    detail: str = ""
+    nodes: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    links: tuple[str, ...] = ()
+    goes_to: str | None = None
+    hands_over: bool = False
+    revisit: tuple[str, ...] = ()
+    """Keys of other pages that this outcome may concern (aliases of a page that went)."""
+
+
+class Indexer:
+    """Keeps the stores in step with the pages of one site. Any number of events may be handled side by
+    side; events of one page must come one after the other. Raises FetchFailed and store errors; then
+    nothing of the page has changed and the event may be handled again."""
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        trees: TreeStore,
+        index: ChunkIndex,
+        embedder: Embedder,
+        fetcher: Fetcher,
+        clock: Clock,
+        sizes: Sizes,
+        missing_page: str | None = None,
+    ) -> None:
+        self._site = site
+        self._trees = trees
+        self._index = index
+        self._embedder = embedder
+        self._fetcher = fetcher
+        self._clock = clock
+        self._sizes = sizes
+        self._missing_page = missing_page
+        self._analyser = f"{ANALYSER_VERSION}/{sizes.text}+{sizes.path}/{embedder.name}"
+
+    async def handle(self, event: PageEvent) -> Outcome:
+        while True:
+            try:
+                outcome = await self._handle(event)
+            except Conflict:
+                log.info("record_race_lost", key=event.key, seq=event.seq)
+                continue
+            log.debug("event_handled", key=event.key, seq=event.seq, kind=outcome.kind, reason=outcome.reason)
+            return outcome
+
+    async def _handle(self, event: PageEvent) -> Outcome:
+        stored = await self._trees.get(event.key)
+        if stored is not None and event.seq <= stored.record.seq:
+            return Outcome("stale", event.key)
+        if event.kind == "removed":
+            return await self._remove(event, stored)
+        fetched = await self._fetcher.fetch(event.url)
+        if fetched.status in (404, 410):
+            return await self._missing(event, stored, f"HTTP {fetched.status}")
+        document = await asyncio.to_thread(self._parse, fetched)
+        redirected = page_key(fetched.url) != event.key
+        if redirected or (document.skip and document.skip.reason == "redirect"):
+            target = fetched.url if redirected else (document.skip.redirect_to if document.skip else None)
+            return await self._moved(event, stored, target)
+        if document.page is None:
+            return await self._skipped(event, stored, document)
+        return await self._keep(event, stored, document, document.page)
+
+    def _parse(self, fetched: Fetched) -> Document:
+        return parse(
+            fetched.body,
+            fetched.url,
+            status=fetched.status,
+            content_type=fetched.content_type,
+            headers=fetched.headers,
+            index_noindex=self._site.index_noindex,
+            max_bytes=self._site.max_bytes,
+            site_hosts=frozenset(self._site.hosts),
+            missing_page=self._missing_page,
+        )
+
+    # --- a page with content
+
+    async def _keep(self, event: PageEvent, stored: Stored | None, document: Document, page: Page) -> Outcome:
+        version = version_of(self._site, event.url)
+        links = (*document.links, page.canonical)
+        twins = await self._twins(event, version, page)
+        first = self._original(page, event.key, twins)
+        if first == event.key:
+            outcome = await self._make_live(event, stored, page, version, twins, links)
+            first = await self._settle(event, version, page)
+        else:
+            await self._put_aside(event, stored, "alias", target=first)
+            outcome = Outcome("alias", event.key, detail=first, links=links)
+        if event.moved_from and event.moved_from != first:
+            await self._retire(event.moved_from, "moved", first)
+        return outcome
+
+    async def _make_live(
+        self,
+        event: PageEvent,
+        stored: Stored | None,
+        page: Page,
+        version: str,
+        twins: list[str],
+        links: tuple[str, ...],
+    ) -> Outcome:
+        old = stored.record if stored else None
+        page = replace(page, key=event.key, canonical=self._citable(page))
+        if old and old.page and old.page.hash == page.hash and self._current(old):
+            await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
+            return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
+        before, handed_by = await self._tree_before(old, event.moved_from, twins)
+        page = assign(page, before.nodes if before else None, event.key, event.seq)
+        chunks = await asyncio.to_thread(
+            chunk_page, page, self._site.name, version, self._sizes, self._embedder.count, self._site.language
+        )
+        embedded = await self._upsert(event.key, chunks)
+        await self._put(self._live_record(event, old, page, version, chunks), stored)
+        await self._sweep(event.key)
+        kind: OutcomeKind = "moved" if handed_by else "changed" if old and old.page else "new"
+        return Outcome(kind, event.key, nodes=len(page.nodes), chunks=len(chunks), embedded=embedded, links=links)
+
+    def _live_record(
+        self, event: PageEvent, old: PageRecord | None, page: Page, version: str, chunks: Sequence[Chunk]
+    ) -> PageRecord:
+        now = self._clock.now()
+        same = old is not None and old.page is not None and old.page.content_hash == page.content_hash
+        return PageRecord(
+            key=event.key,
+            site=self._site.name,
+            state="live",
+            seq=event.seq,
+            checked_at=now,
+            changed_at=old.changed_at if old and same else now,
+            version=version,
+            page=page,
+            chunk_ids=tuple(chunk.id for chunk in chunks),
+            analyser_version=self._analyser,
+        )
+
+    async def _twins(self, event: PageEvent, version: str, page: Page) -> list[str]:
+        """The other live pages with exactly this content; not the one that is just moving here."""
+        copies = await self._trees.copies(self._site.name, version, page.content_hash)
+        return [key for key in copies if key not in (event.key, event.moved_from)]
+
+    async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
+        """Of equal pages one stays; the others, also those that came in at the same time, become its
+        aliases. Both sides of a race look after their commit and decide alike."""
+        twins = await self._twins(event, version, page)
+        first = self._original(page, event.key, twins)
+        for other in (event.key, *twins):
+            if other != first:
+                await self._retire(other, "alias", first)
+        return first
+
+    async def _tree_before(
+        self, old: PageRecord | None, moved_from: str | None, twins: list[str]
+    ) -> tuple[Page | None, str | None]:
+        """The tree whose ids are handed on, and the key it comes from if that is another page."""
+        if old is not None and old.page is not None:
+            return old.page, None
+        for key in [moved_from, *twins]:
+            stored = await self._trees.get(key) if key else None
+            if stored and stored.record.page:
+                return stored.record.page, key
+        return None, None
+
+    async def _upsert(self, key: str, chunks: Sequence[Chunk]) -> int:
+        """Bring the index in step; how many inputs had to be embedded."""
+        held = await self._index.ids_of(key)
+        missing = [chunk for chunk in chunks if chunk.id not in held]
+        vectors: dict[str, Vector] = dict(await self._index.vectors({chunk.input_hash for chunk in missing}))
+        inputs: Mapping[str, str] = {c.input_hash: c.embedded for c in missing if c.input_hash not in vectors}
+        made = await self._embedder.embed(list(inputs.values()))
+        vectors.update(zip(inputs, made, strict=True))
+        await self._index.upsert(missing, [vectors[chunk.input_hash] for chunk in missing])
+        return len(inputs)
+
+    async def _sweep(self, key: str) -> None:
+        """Step 4: what the index holds for the page beyond what its record lists goes."""
+        stored = await self._trees.get(key)
+        listed = set(stored.record.chunk_ids) if stored else set()
+        await self._index.delete([chunk for chunk in await self._index.ids_of(key) if chunk not in listed])
+
+    # --- a page without content, or with somebody else's
+
+    async def _missing(self, event: PageEvent, stored: Stored | None, reason: str) -> Outcome:
+        if stored and stored.record.state == "live":
+            return Outcome("missing", event.key, reason=reason)
+        await self._put_aside(event, stored, "gone", reason=reason)
+        return Outcome("gone", event.key, reason=reason)
+
+    async def _skipped(self, event: PageEvent, stored: Stored | None, document: Document) -> Outcome:
+        reason, detail = (document.skip.reason, document.skip.detail) if document.skip else ("empty", "")
+        if stored and stored.record.state == "live":
+            return Outcome("emptied", event.key, reason=reason, detail=detail, links=document.links)
+        await self._put_aside(event, stored, "skipped", reason=reason)
+        return Outcome("skipped", event.key, reason=reason, detail=detail, links=document.links)
+
+    async def _moved(self, event: PageEvent, stored: Stored | None, target: str | None) -> Outcome:
+        """The page now answers from another URL: that page first, then this one leaves."""
+        if target is None:
+            return await self._missing(event, stored, "redirect to nowhere")
+        key = page_key(target)
+        there = await self._trees.get(key)
+        if stored and stored.record.state == "live" and not (there and there.record.state == "live"):
+            return Outcome("moved", event.key, detail=key, goes_to=target, hands_over=True)
+        await self._put_aside(event, stored, "moved", target=key)
+        return Outcome("moved", event.key, detail=key, goes_to=target)
+
+    async def _remove(self, event: PageEvent, stored: Stored | None) -> Outcome:
+        state: Literal["skipped", "gone"] = "skipped" if event.reason in get_args(SkipReason) else "gone"
+        await self._put_aside(event, stored, state, reason=event.reason)
+        return Outcome("gone", event.key, reason=event.reason, revisit=tuple(await self._trees.aliases(event.key)))
+
+    async def _put_aside(
+        self,
+        event: PageEvent,
+        stored: Stored | None,
+        state: Literal["alias", "moved", "gone", "skipped"],
+        *,
+        target: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """The page has no nodes of its own (any more): one record that says why, and no chunk."""
+        now = self._clock.now()
+        old = stored.record if stored else None
+        same = old is not None and (old.state, old.target, old.reason) == (state, target, reason)
+        record = PageRecord(
+            key=event.key,
+            site=self._site.name,
+            state=state,
+            seq=event.seq,
+            checked_at=now,
+            changed_at=old.changed_at if old and same else now,
+            version=version_of(self._site, event.url),
+            target=target,
+            reason=reason,
+        )
+        await self._put(record, stored)
+        await self._sweep(event.key)
+
+    async def _retire(self, key: str, state: Literal["alias", "moved"], target: str) -> None:
+        """Another page took over this page's content and ids."""
+        while True:
+            stored = await self._trees.get(key)
+            if stored is None or stored.record.state != "live":
+                return
+            record = replace(stored.record, state=state, target=target, page=None, chunk_ids=(), reason=None)
+            try:
+                await self._put(record, stored)
+            except Conflict:
+                continue
+            await self._sweep(key)
+            return
+
+    # --- small questions
+
+    async def _put(self, record: PageRecord, stored: Stored | None) -> None:
+        await self._trees.put(record, stored.revision if stored else None)
+
+    def _current(self, record: PageRecord) -> bool:
+        """Made by the parser, analyser and embedding model of today."""
+        page = record.page
+        return record.analyser_version == self._analyser and page is not None and page.parser_version == PARSER_VERSION
+
+    def _original(self, page: Page, key: str, twins: Sequence[str]) -> str:
+        """Which of several equal pages is the one that is kept: the canonical one, else by form of URL."""
+        canonical = page_key(page.canonical)
+        return canonical if canonical in (key, *twins) else preferred([key, *twins])
+
+    def _citable(self, page: Page) -> str:
+        """The URL that citations use. A canonical URL elsewhere on the site may stand for other content
+        (Antora's points to the newest version): it is not believed until that page proves equal, and
+        then this page is its alias. A folder's pages may name where they are published."""
+        published = page.url.startswith("file:") and page.canonical.startswith(("http://", "https://"))
+        return page.canonical if published or page_key(page.canonical) == page_key(page.url) else page.url

@@ -1,0 +1,145 @@
+"""The Fetcher of a site on the web: to the site's hosts and nowhere else, as robots.txt allows, in turn,
+again after failures that pass.
+
+The order before every request, redirects too: is the host the site's own, does robots.txt allow it, is
+it our turn; the address is checked when the connection is made (guard).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpx
+import structlog
+
+from ingest.errors import Blocked, FetchFailed
+from ingest.model import Site
+from ingest.ports import Fetched
+from ingest.sites.exchange import Exchange, Transient
+from ingest.sites.politeness import LONGEST_WAIT, Politeness, Sleep, backoff, retry_after
+from ingest.sites.robots import RobotsFiles, robots_url
+from ingest.sites.scope import on_site
+from ingest.urls import resolve
+
+log = structlog.get_logger()
+
+MAX_HOPS = 10
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TOO_MANY_REQUESTS = 429
+
+
+class HttpFetcher:
+    """One for each site and run: robots.txt is read once for each host. Open with `async with`.
+
+    `user_agent` begins with the product token by which robots.txt names us ("ritbot/1.0 (+mailto:…)").
+    `transport` takes the place of the network, `sleep` and `monotonic` that of the clock; `attempts` counts
+    the first one too.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        user_agent: str,
+        transport: httpx.AsyncBaseTransport | None = None,
+        rng: random.Random | None = None,
+        sleep: Sleep = asyncio.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+        attempts: int = 4,
+    ) -> None:
+        self._site = site
+        self._exchange = Exchange(site, user_agent, transport)
+        self._rng = rng or random.Random()
+        self._sleep = sleep
+        self._attempts = attempts
+        self._politeness = Politeness(site.concurrency, site.delay, sleep=sleep, monotonic=monotonic)
+        self._robots = RobotsFiles(partial(self._follow, headers={}, obey=False), user_agent.partition("/")[0].strip())
+
+    async def __aenter__(self) -> Self:
+        """Raises SiteUnusable if the site's CA file or proxy cannot be used."""
+        await self._exchange.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._exchange.__aexit__(exc_type, exc, traceback)
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        """As the port says; names of `headers` are lower case. A robots.txt comes from this run's memory."""
+        url = self._own(url)
+        if url == robots_url(url):
+            return await self._robots.file(url)
+        conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+        return await self._follow(url, {name: value for name, value in conditions.items() if value})
+
+    async def _follow(self, url: str, headers: Mapping[str, str], *, obey: bool = True) -> Fetched:
+        hops: list[tuple[str, int]] = []
+        while True:
+            crawl_delay = await self._permitted(url) if obey and self._site.obey_robots else 0.0
+            fetched = await self._persist(url, headers, crawl_delay)
+            location = fetched.headers.get("location")
+            if fetched.status not in _REDIRECTS or not location:
+                return replace(fetched, hops=tuple(hops))
+            hops.append((url, fetched.status))
+            url = self._own(location, base=url)
+            if any(url == seen for seen, _ in hops):
+                raise FetchFailed(f"{hops[0][0]} redirects in a circle, by way of {url}")
+            if len(hops) > MAX_HOPS:
+                raise FetchFailed(f"{hops[0][0]} redirects more than {MAX_HOPS} times")
+
+    def _own(self, url: str, base: str | None = None) -> str:
+        """`url` (a redirect's target where `base` is given) made absolute. Raises Blocked off the site."""
+        absolute = resolve(base or url, url)
+        if absolute and on_site(self._site, absolute):
+            return absolute.partition("#")[0]
+        if base is None:
+            raise Blocked(
+                f"{url} is not on the hosts of site {self._site.name}; add its host to hosts if it belongs there"
+            )
+        target = urlsplit(absolute).netloc if absolute else url
+        raise Blocked(
+            f"{base} redirects to {target}, which is not one of the hosts of site {self._site.name}; start there instead,"
+            " or add it to hosts"
+        )
+
+    async def _permitted(self, url: str) -> float:
+        """The crawl delay that robots.txt asks for. Raises Blocked if it forbids the URL."""
+        rules = await self._robots.rules(url)
+        if not rules.allows(url):
+            raise Blocked(f"{robots_url(url)} does not allow {url}; if the site is your own, set obey_robots = false")
+        return rules.crawl_delay
+
+    async def _persist(self, url: str, headers: Mapping[str, str], crawl_delay: float) -> Fetched:
+        """Try until there is an answer that is neither 429 nor 5xx, or the attempts are used up."""
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(url, headers, crawl_delay)
+            except Transient as failure:
+                wait = max(backoff(attempt, self._rng), failure.retry_after or 0.0)
+                if attempt == self._attempts or wait > LONGEST_WAIT:
+                    tries = f" ({attempt} attempts)" if attempt > 1 else ""
+                    raise FetchFailed(f"{failure}{tries}", failure.retry_after) from failure
+                log.info("fetch_retried", url=url, attempt=attempt, wait=round(wait, 2), why=str(failure))
+            await self._sleep(wait)
+            attempt += 1
+
+    async def _attempt(self, url: str, headers: Mapping[str, str], crawl_delay: float) -> Fetched:
+        host = urlsplit(url).netloc
+        async with self._politeness.turn(host, crawl_delay):
+            fetched = await self._exchange.get(url, headers)
+        if fetched.status < 500 and fetched.status != _TOO_MANY_REQUESTS:
+            return fetched
+        wait = retry_after(fetched.headers)
+        if fetched.status == _TOO_MANY_REQUESTS and wait:
+            self._politeness.pause(host, wait)
+        raise Transient(f"{url} answered with status {fetched.status}", wait)

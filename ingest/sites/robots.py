@@ -1,0 +1,83 @@
+"""robots.txt as RFC 9309 has it: fetched once for each host and run, obeyed before every request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from urllib.parse import urljoin, urlsplit
+
+from protego import Protego
+
+from ingest.errors import FetchFailed
+from ingest.ports import Fetched
+
+_MOST_READ = 500 * 1024
+"""Bytes (RFC 9309 section 2.5)."""
+_LONGEST_CRAWL_DELAY = 30.0
+
+
+def robots_url(url: str) -> str:
+    """Where the rules for `url` are."""
+    return urljoin(url, "/robots.txt")
+
+
+class Rules:
+    """What one robots.txt says to `agent` (a product token such as "ritbot")."""
+
+    def __init__(self, fetched: Fetched, agent: str) -> None:
+        """Any answer but 200 (404, 403 …) means that there are no rules (section 2.3.1.3)."""
+        text = fetched.body[:_MOST_READ].decode("utf-8-sig", "replace") if fetched.status == 200 else ""
+        self._rules = Protego.parse(text)
+        self._agent = agent
+
+    def allows(self, url: str) -> bool:
+        return self._rules.can_fetch(url, self._agent)
+
+    @property
+    def crawl_delay(self) -> float:
+        """Seconds between requests; 0 where it says nothing, never more than 30."""
+        return min(max(self._rules.crawl_delay(self._agent) or 0.0, 0.0), _LONGEST_CRAWL_DELAY)
+
+    @property
+    def sitemaps(self) -> list[str]:
+        return list(self._rules.sitemaps)
+
+
+class RobotsFiles:
+    """The robots.txt of every host that is asked for, each fetched once, whoever asks."""
+
+    def __init__(self, get: Callable[[str], Awaitable[Fetched]], agent: str) -> None:
+        self._get = get
+        self._agent = agent
+        self._loading = asyncio.Lock()
+        self._files: dict[str, Fetched | FetchFailed] = {}
+        self._rules: dict[str, Rules] = {}
+
+    async def file(self, url: str) -> Fetched:
+        """The robots.txt beside `url`. Raises FetchFailed, each time again, if it could not be had."""
+        address = robots_url(url)
+        async with self._loading:
+            if address not in self._files:
+                try:
+                    self._files[address] = await self._get(address)
+                except FetchFailed as failure:
+                    self._files[address] = failure
+        found = self._files[address]
+        if isinstance(found, FetchFailed):
+            raise FetchFailed(str(found), found.retry_after) from found
+        return found
+
+    async def rules(self, url: str) -> Rules:
+        """Raises FetchFailed: a robots.txt that cannot be read forbids all (section 2.3.1.4)."""
+        address = robots_url(url)
+        if address not in self._rules:
+            try:
+                self._rules[address] = Rules(await self.file(url), self._agent)
+            except FetchFailed as failure:
+                host = urlsplit(url).netloc
+                raise FetchFailed(
+                    f"Nothing is fetched from {host}, since its robots.txt could not be read: {failure}. Try again"
+                    " later; if the site is your own, obey_robots = false goes on without.",
+                    failure.retry_after,
+                ) from failure
+        return self._rules[address]

@@ -1,0 +1,120 @@
+"""A page's nodes cut into chunks: what is embedded and searched. Pure.
+
+A chunk is consecutive text of one node (RIT-RAG section 4: a chunk never spans two nodes). The chunk
+texts of a node, concatenated, are exactly the node's text. Cuts fall between blocks, then between
+sentences (lines in code, lists and tables), then between words; a code block stays whole while it
+fits. Sizes are in tokens of the embedding model; a fixed reserve is kept for the path in front, so
+that borders do not move when titles do.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ingest.model import Block, Chunk, Node, Page, embedded_input, sha256
+from ingest.text.sentences import sentences
+from ingest.text.words import terms
+
+PATH_TITLES = 3
+"""How many titles inside the page stand in front of a chunk."""
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """`text` and `path` in tokens. Their sum is at most what the embedding model reads."""
+
+    text: int
+    path: int
+
+    @classmethod
+    def fit(cls, window: int, text: int, path: int) -> Sizes:
+        """The wanted sizes, made to fit a model that reads `window` tokens (at most 512: RIT-RAG B.1)."""
+        window = min(512, window)
+        path = min(path, window // 4)
+        return cls(text=max(1, min(text, window - path)), path=path)
+
+
+def chunk_page(page: Page, site: str, version: str, sizes: Sizes, count: Count, language: str = "en") -> list[Chunk]:
+    """The chunks of all readable nodes, in document order."""
+    by_id = {node.id: node for node in page.nodes}
+    chunks: list[Chunk] = []
+    for node in page.nodes:
+        if not node.readable:
+            continue
+        path = path_text(node, by_id, sizes.path, count)
+        seen: Counter[str] = Counter()
+        for text in cut(node.blocks, sizes.text, count, language):
+            digest = sha256(embedded_input(path, text))
+            chunk_id = str(uuid.uuid5(uuid.UUID(node.id), f"{digest}:{seen[digest]}"))
+            seen[digest] += 1
+            words = " ".join(terms(f"{path}\n{text}", language))
+            chunks.append(Chunk(chunk_id, node.id, page.key, site, version, path, text, words))
+    return chunks
+
+
+def path_text(node: Node, by_id: dict[str, Node], limit: int, count: Count) -> str:
+    """The last titles from the page down to the node, cut from the left to `limit` tokens."""
+    titles: list[str] = []
+    current: Node | None = node
+    while current is not None and len(titles) < PATH_TITLES:
+        titles.append(current.title)
+        current = by_id[current.parent] if current.parent is not None else None
+    path = " › ".join(title for title in reversed(titles) if title)
+    while path and count(path) > limit:
+        _, _, path = path.partition(" ")
+    return path
+
+
+def cut(blocks: tuple[Block, ...], limit: int, count: Count, language: str = "en") -> list[str]:
+    """The text of a node's blocks as pieces of at most `limit` tokens; joined with nothing between
+    they give back "\\n".join(block.text). A single character that takes more tokens stays whole."""
+    pieces: list[str] = []
+    current, used = "", 0
+    for unit, size in _units(blocks, limit, count, language):
+        if current and used + size > limit:
+            pieces.append(current)
+            current, used = "", 0
+        current += unit
+        used += size
+    if current:
+        pieces.append(current)
+    return [part for piece in pieces for part in _within(piece, limit, count)]
+
+
+def _units(blocks: tuple[Block, ...], limit: int, count: Count, language: str) -> Iterator[tuple[str, int]]:
+    """Pieces that should not be broken, with their sizes: whole blocks, else sentences, lines, words."""
+    for position, block in enumerate(blocks):
+        text = block.text + ("\n" if position < len(blocks) - 1 else "")
+        size = count(text)
+        if size <= limit:
+            yield text, size
+            continue
+        for part in _parts(block, text, language):
+            size = count(part)
+            if size <= limit:
+                yield part, size
+            else:
+                yield from ((half, count(half)) for half in _within(part, limit, count))
+
+
+def _parts(block: Block, text: str, language: str) -> list[str]:
+    if block.kind in ("text", "quote"):
+        return sentences(text, language)
+    return text.splitlines(keepends=True)
+
+
+def _within(text: str, limit: int, count: Count) -> Iterator[str]:
+    """Halve a text, at a space near its middle where there is one, until every part fits."""
+    if len(text) <= 1 or count(text) <= limit:
+        yield text
+        return
+    middle = len(text) // 2
+    space = text.rfind(" ", 1, middle)
+    border = space + 1 if space > 0 else middle
+    yield from _within(text[:border], limit, count)
+    yield from _within(text[border:], limit, count)

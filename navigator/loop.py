@@ -1,0 +1,187 @@
+"""The navigator's loop (RIT-RAG section 4): search for where to look, choose what to read, read it,
+answer with citations. One question at a time; any number of questions side by side.
+
+Bounds: B tool calls, at most B_s of them GetToC; never both tools in one turn; no answer before a
+Read. Everything the model gets wrong comes back to it as a tool error, and every way ends in an
+Answer: answered, not found, a greeting, or failed with a plain reason.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from ingest.errors import IngestError
+from ingest.model import Scope
+from navigator.answer import Answer, Outcome, Passage, Source, Step, Trace, Usage
+from navigator.errors import ModelError
+from navigator.greeting import needs_no_reading
+from navigator.marks import Draft, from_marks
+from navigator.ports import Called, Cited, Ended, Model, ModelTurn, Said, Turn, UserTurn
+from navigator.rules import NOT_FOUND, READ_FIRST, TOOLS, Rules, opening, system_prompt
+from navigator.tools import Toolbox
+
+log = structlog.get_logger()
+
+QUESTION_CHARACTERS = 8_000
+"""Of a longer question the beginning is asked; the answer says so."""
+
+GREETING = (
+    "Hello! Ask me something about the documentation and I will look it up, read the sections that matter, and answer "
+    "with links to exactly what I read."
+)
+NOTHING_FOUND = "I found nothing in the documentation that answers this."
+
+Listener = Callable[[Step, tuple[Passage, ...]], None]
+"""Told after each tool call: what was done, and what was read."""
+
+
+@dataclass(slots=True)
+class Way:
+    """The state of one question on its way."""
+
+    question: str
+    toolbox: Toolbox
+    turns: list[Turn]
+    usage: Usage = Usage()
+    context_tokens: int = 0
+    model_turns: int = 0
+    nudges: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+
+class Navigator:
+    """Answers questions over one index with one model."""
+
+    def __init__(self, toolbox: Callable[[Scope], Toolbox], model: Model, rules: Rules) -> None:
+        self._toolbox = toolbox
+        self._model = model
+        self._rules = rules
+
+    async def ask(self, question: str, scope: Scope | None = None, listener: Listener | None = None) -> Answer:
+        """The answer; never raises for anything that a model, a store or a question does wrong."""
+        trace_id = uuid.uuid4().hex[:12]
+        with structlog.contextvars.bound_contextvars(trace_id=trace_id):
+            log.info("question_asked", characters=len(question), model=self._model.name)
+            asked, note = question.strip(), ""
+            if needs_no_reading(asked):
+                return Answer(question, GREETING, "greeting", model=self._model.name, trace_id=trace_id)
+            if len(asked) > QUESTION_CHARACTERS:
+                asked = asked[:QUESTION_CHARACTERS]
+                note = f"Your question was very long: I read its first {QUESTION_CHARACTERS:,} characters."
+            way = Way(asked, self._toolbox(scope or Scope()), [UserTurn(opening(asked, self._rules))])
+            answer = await self._travel(way, listener)
+            notes = " ".join(part for part in (answer.note, note) if part)
+            answer = replace(answer, question=question, note=notes, trace_id=trace_id, model=self._model.name)
+            log.info(
+                "question_answered",
+                outcome=answer.outcome,
+                calls=answer.trace.calls,
+                read=len(answer.trace.passages),
+                cited=len(answer.sources),
+                seconds=round(answer.trace.seconds, 2),
+            )
+            return answer
+
+    async def _travel(self, way: Way, listener: Listener | None) -> Answer:
+        try:
+            while True:
+                said = await self._turn(way)
+                if isinstance(said, Answer):
+                    return said
+                way.turns.append(said)
+                if said.calls:
+                    done = await way.toolbox.run(said, self._context_share(way))
+                    way.turns.append(done)
+                    if listener:
+                        for step in way.toolbox.steps[-len(said.calls) :]:
+                            listener(step, way.toolbox.passages)
+                else:
+                    way.turns.append(UserTurn(READ_FIRST))
+        except ModelError as error:
+            log.warning("model_failed", kind=type(error).__name__, reason=str(error))
+            return self._end(way, "failed", str(error))
+        except IngestError as error:
+            log.warning("store_failed", kind=type(error).__name__, reason=str(error))
+            return self._end(way, "failed", str(error))
+
+    async def _turn(self, way: Way) -> ModelTurn | Answer:
+        """One model turn: what it wants done, or the answer that ends the way."""
+        must_answer = bool(way.toolbox.passages) and (
+            way.toolbox.exhausted or self._context_share(way) >= self._rules.context_share
+        )
+        if way.toolbox.exhausted and not way.toolbox.passages:
+            return self._end(way, "not_found", NOTHING_FOUND)
+        draft, calls, ended = Draft(), [], Ended("end")
+        system = system_prompt(self._rules, model_cites=self._model.cites)
+        async for event in self._model.turn(system, way.turns, TOOLS, must_answer=must_answer):
+            match event:
+                case Said(text):
+                    draft.say(text)
+                case Cited():
+                    self._cite(way, draft, event)
+                case Called(call):
+                    calls.append(call)
+                case Ended():
+                    ended = event
+        way.usage += ended.usage
+        way.context_tokens = ended.context_tokens
+        way.model_turns += 1
+        if calls and not must_answer and ended.reason != "max_tokens":
+            return ModelTurn(draft.said, tuple(calls))
+        if ended.reason == "refusal":
+            return self._end(way, "failed", "The model declined to answer this question.")
+        if not way.toolbox.passages:
+            way.nudges += 1
+            if way.nudges > 2:
+                return self._end(way, "not_found", NOTHING_FOUND)
+            return ModelTurn(draft.said or "…")
+        return self._answer(way, draft, cut_short=ended.reason == "max_tokens")
+
+    def _cite(self, way: Way, draft: Draft, event: Cited) -> None:
+        passages = way.toolbox.passages
+        try:
+            draft.cite(passages[event.index].cite(event.first, event.last, event.quote))
+        except IndexError:
+            log.warning("citation_dropped", index=event.index, first=event.first, passages=len(passages))
+
+    def _answer(self, way: Way, draft: Draft, *, cut_short: bool) -> Answer:
+        """The last turn's words as an answer. Without one citation there is no answer to give."""
+        unsupported: tuple[str, ...] = ()
+        if self._model.cites:
+            text, sources = draft.text, draft.sources
+        else:
+            by_number = {passage.number: passage for passage in way.toolbox.passages}
+            text, sources, unsupported = from_marks(draft.said, by_number)
+        if NOT_FOUND in text or not sources:
+            reason = text.replace(NOT_FOUND, "").strip(" :\n") if NOT_FOUND in text else ""
+            return self._end(way, "not_found", f"{NOTHING_FOUND} {reason}".strip())
+        note = "The answer was cut short: it grew too long." if cut_short else ""
+        return self._end(way, "answered", text, sources, unsupported, note)
+
+    def _end(
+        self,
+        way: Way,
+        outcome: Outcome,
+        text: str,
+        sources: tuple[Source, ...] = (),
+        unsupported: tuple[str, ...] = (),
+        note: str = "",
+    ) -> Answer:
+        trace = Trace(
+            steps=tuple(way.toolbox.steps),
+            shown=way.toolbox.shown,
+            passages=way.toolbox.passages,
+            usage=way.usage,
+            turns=way.model_turns,
+            seconds=time.monotonic() - way.started,
+        )
+        nearest = way.toolbox.nearest if outcome == "not_found" else ()
+        return Answer(way.question, text, outcome, sources, nearest, unsupported, trace, note=note)
+
+    def _context_share(self, way: Way) -> float:
+        return way.context_tokens / self._model.context_window

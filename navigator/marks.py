@@ -1,0 +1,130 @@
+"""From a model's words to an answer's text, sources and unsupported claims. Pure.
+
+Two ways to the same shape: citations that came with the stream (`Draft`), and [n] marks that the model
+wrote itself and that are checked against what was read (`from_marks`). Either way a mark stands only
+where a passage stands behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ingest.text.words import terms
+
+from navigator.answer import Citation, Passage, Source
+
+_FENCED = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"[ \t]*\[(\d+(?:\s*,\s*\d+)*)\]")
+
+
+@dataclass(slots=True)
+class Draft:
+    """Collects a streamed answer. Sources are numbered by their first citation."""
+
+    said: str = ""
+    cited: dict[str, list[Citation]] = field(default_factory=dict)
+    marks: list[tuple[int, int]] = field(default_factory=list)
+    """Where in `said` a source number stands, in the order of the citations."""
+
+    def say(self, text: str) -> None:
+        self.said += text
+
+    def cite(self, citation: Citation) -> None:
+        """What was said last rests on this."""
+        rows = self.cited.setdefault(citation.node_id, [])
+        if citation not in rows:
+            rows.append(citation)
+        mark = (len(self.said.rstrip()), list(self.cited).index(citation.node_id) + 1)
+        if mark not in self.marks:
+            self.marks.append(mark)
+
+    @property
+    def text(self) -> str:
+        """The answer with its marks; a mark never falls inside a code block, but behind it."""
+        blocks = [(m.start(), m.end()) for m in _FENCED.finditer(self.said)]
+        moved: dict[int, list[int]] = {}
+        for position, number in self.marks:
+            end = next((end for start, end in blocks if start < position <= end), position)
+            if number not in moved.setdefault(end, []):
+                moved[end].append(number)
+        fence_ends = {end for _, end in blocks}
+        text, last = "", 0
+        for position in sorted(moved):
+            gap = "\n" if position in fence_ends else " "
+            text += self.said[last:position] + gap + "".join(f"[{n}]" for n in moved[position])
+            last = position
+        return (text + self.said[last:]).strip()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return tuple(Source(n, tuple(rows)) for n, rows in enumerate(self.cited.values(), start=1))
+
+
+def from_marks(text: str, passages: Mapping[int, Passage]) -> tuple[str, tuple[Source, ...], tuple[str, ...]]:
+    """Validate [n] marks, n being a number that was read: (text with renumbered marks, sources,
+    paragraphs that make a claim without a mark). Marks of unread numbers are taken out; code is left
+    as it is."""
+    cited: dict[str, list[Citation]] = {}
+
+    def renumber(match: re.Match[str], claim: str) -> str:
+        marks = []
+        for number in map(int, match.group(1).split(",")):
+            passage = passages.get(number)
+            if passage is None:
+                continue
+            block = _nearest_block(claim, passage)
+            rows = cited.setdefault(passage.node_id, [])
+            citation = passage.cite(block)
+            if citation not in rows:
+                rows.append(citation)
+            marks.append(f"[{list(cited).index(passage.node_id) + 1}]")
+        return " " + "".join(dict.fromkeys(marks)) if marks else ""
+
+    out: list[str] = []
+    unsupported: list[str] = []
+    for paragraph, code in _paragraphs(text):
+        if code:
+            out.append(paragraph)
+            continue
+        before = len(_MARK.findall(paragraph))
+        marked = _MARK.sub(lambda m, claim=paragraph: renumber(m, claim), paragraph) if before else paragraph
+        out.append(marked)
+        claim = marked.strip()
+        if claim and not _MARK.search(claim) and not claim.startswith("#") and not claim.endswith(":"):
+            unsupported.append(claim)
+    sources = tuple(Source(n, tuple(rows)) for n, rows in enumerate(cited.values(), start=1))
+    return "".join(out).strip(), sources, tuple(unsupported)
+
+
+def _paragraphs(text: str) -> list[tuple[str, bool]]:
+    """Paragraphs with the line breaks after them, and whether each is a fenced code block."""
+    found: list[tuple[str, bool]] = []
+    current: list[str] = []
+    fence = False
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("```"):
+            if not fence and current:
+                found.append(("".join(current), False))
+                current = []
+            current.append(line)
+            if fence:
+                found.append(("".join(current), True))
+                current = []
+            fence = not fence
+            continue
+        current.append(line)
+        if not fence and not line.strip():
+            found.append(("".join(current), False))
+            current = []
+    if current:
+        found.append(("".join(current), fence))
+    return found
+
+
+def _nearest_block(claim: str, passage: Passage) -> int:
+    """The block that shares most words with the claim; the first of equals."""
+    wanted = set(terms(claim))
+    shared = [len(wanted.intersection(terms(block.text))) for block in passage.blocks]
+    return max(range(len(shared)), key=lambda i: (shared[i], -i))

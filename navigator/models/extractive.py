@@ -1,0 +1,137 @@
+"""The Model that needs no model: it navigates by the retriever's scores and answers with extracts.
+
+The same loop, tools, budget and trace as any model. It searches with the question as it stands, reads
+the best sections, and quotes of those the sentences, steps and code that come nearest to the
+question, in document order, each node under its path. When nothing it read comes near, it says that
+it found nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from itertools import groupby
+
+from ingest.ports import Embedder
+from navigator.answer import Passage
+from navigator.extracts import Extract, Unit, Weights, choose, score_units, units_of
+from navigator.forest import Forest
+from navigator.ports import Called, Cited, Ended, ModelEvent, Said, Tool, ToolCall, ToolTurn, Turn, UserTurn
+from navigator.rules import GET_TOC, NOT_FOUND, READ, question_of
+
+EMBEDDED_CHARACTERS = 600
+"""Of a longer unit (a code block) its beginning stands for it."""
+
+
+class ExtractiveModel:
+    """Quotes instead of writing. `reads`: how many sections it reads."""
+
+    def __init__(self, embedder: Embedder, weights: Weights | None = None, reads: int = 8) -> None:
+        self._embedder = embedder
+        self._weights = weights or Weights()
+        self._reads = reads
+
+    @property
+    def name(self) -> str:
+        return "extractive"
+
+    @property
+    def cites(self) -> bool:
+        return True
+
+    @property
+    def context_window(self) -> int:
+        return 1_000_000
+
+    async def turn(
+        self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        question = question_of(next(turn.text for turn in turns if isinstance(turn, UserTurn)))
+        results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
+        forests = [result.forest for result in results if result.forest is not None]
+        passages = [passage for result in results for passage in result.passages]
+        if passages or must_answer:
+            async for event in self._answer(question, forests, passages):
+                yield event
+            yield Ended("end")
+        elif not results:
+            yield Said("Nothing is known yet: searching with the question as it stands.")
+            yield Called(ToolCall("toc", GET_TOC.name, {"query": question}))
+            yield Ended("calls")
+        elif forests and (best := _best(forests[-1], self._reads)):
+            yield Said("Reading the sections that the search scored best.")
+            yield Called(ToolCall("read", READ.name, {"sections": best}))
+            yield Ended("calls")
+        else:
+            yield Said(NOT_FOUND)
+            yield Ended("end")
+
+    async def _answer(
+        self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]
+    ) -> AsyncIterator[ModelEvent]:
+        extracts = await self.extracts(question, forests, passages)
+        if not extracts:
+            yield Said(NOT_FOUND)
+            return
+        yield Said("Extracts from the documentation, word for word:")
+        for extract in extracts:
+            passage = passages[extract.passage]
+            yield Said(f"\n\n**{_escape(' › '.join(passage.path))}**")
+            for block, group in groupby(extract.units, key=lambda unit: unit.block):
+                units = list(group)
+                quote = " ".join(unit.text for unit in units) if units[0].kind in ("text", "quote") else ""
+                yield Cited(extract.passage, block, block, quote)
+            yield Said("\n\n" + quoted(extract.units, passage))
+
+    async def extracts(self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]) -> list[Extract]:
+        """What the passages say to the question, best node first; empty where nothing comes near."""
+        units = units_of(passages)
+        if not units:
+            return []
+        query = await self._embedder.embed_query(question)
+        vectors = await self._embedder.embed([unit.text[:EMBEDDED_CHARACTERS] for unit in units])
+        scores = score_units(question, units, vectors, query, self._weights)
+        return choose(units, scores, _shares(forests, passages), self._weights)
+
+
+def _best(forest: Forest, count: int) -> list[int]:
+    """The numbers of the best readable nodes, best first."""
+    scored = [(node.score, node.number) for _, node, _ in forest.walk() if node.number is not None and node.score]
+    return [number for _, number in sorted(scored, key=lambda pair: (-(pair[0] or 0), pair[1]))[:count]]
+
+
+def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> dict[int, float]:
+    """Passage -> its retrieval score as a share of the best one's."""
+    scores = {node.node_id: node.score for forest in forests for _, node, _ in forest.walk() if node.score}
+    top = max(scores.values(), default=1.0)
+    return {index: scores.get(passage.node_id, 0.0) / top for index, passage in enumerate(passages)}
+
+
+def quoted(units: Sequence[Unit], passage: Passage) -> str:
+    """Units as Markdown: sentences of a paragraph on one line, list items and rows on their own, code in
+    fences longer than any run of backticks inside; an ellipsis where something between was left out."""
+    parts: list[str] = []
+    for block, group in groupby(units, key=lambda unit: unit.block):
+        run = list(group)
+        kind = run[0].kind
+        if kind == "code":
+            fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", run[0].text)), default=0))
+            language = passage.blocks[block].language or ""
+            parts.append(f"{fence}{language}\n{run[0].text.rstrip()}\n{fence}")
+        elif kind in ("text", "quote", "math"):
+            parts.append(_escape(" ".join(unit.text for unit in run)))
+        else:
+            parts.append("\n".join(_escape_line(line) for unit in run for line in unit.text.split("\n")))
+    return "\n\n".join(parts)
+
+
+def _escape(text: str) -> str:
+    """Markdown's own signs in a quotation are not markup."""
+    return re.sub(r"([\\*_\[\]<>`])", r"\\\1", text)
+
+
+def _escape_line(line: str) -> str:
+    """A list item or table row: its indentation and bullet stay markup, the words do not."""
+    match = re.match(r"\s*(?:[-*] |\d+[.)] )?", line)
+    head = match.group() if match else ""
+    return head + _escape(line[len(head) :]) + ("" if head.strip() else "  ")

@@ -1,0 +1,100 @@
+"""GetToC's search (RIT-RAG section 4 and appendix B.1): hybrid retrieval over chunks, fused, turned
+into node scores, turned into a forest.
+
+k' = 4n chunks come from meaning and from words each; reciprocal rank fusion (kappa 60) joins the two
+lists; the best 4n chunks stay; a node scores as its best chunk (equation 1); the n best nodes and
+their ancestors are the forest. Hits that the TreeStore does not list are orphans and are dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ingest.text.words import terms
+
+from ingest.model import Scope
+from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
+from navigator.forest import Forest, Numbering, induce
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The constants of retrieval; the defaults are the paper's."""
+
+    n: int = 50
+    chunks_per_node: int = 4
+    kappa: int = 60
+    page_prior: float = 0.0
+
+    @property
+    def k(self) -> int:
+        """k': how many chunks each list gives, and how many stay after fusion."""
+        return self.chunks_per_node * self.n
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The n best nodes, node id -> score, best first, and the pages they stand on."""
+
+    scores: dict[str, float]
+    pages: tuple[Outline, ...]
+
+
+class Retriever:
+    """Searches one index. Raises store errors of ingest.errors."""
+
+    def __init__(
+        self, trees: TreeStore, index: ChunkIndex, embedder: Embedder, recipe: Recipe, language: str = "en"
+    ) -> None:
+        self._trees = trees
+        self._index = index
+        self._embedder = embedder
+        self._recipe = recipe
+        self._language = language
+
+    async def forest(self, query: str, scope: Scope, numbering: Numbering) -> Forest:
+        """GetToC(q): the forest that the query induces, numbered."""
+        found = await self.search(query, scope)
+        places = await self._trees.place([page.key for page in found.pages])
+        return induce(query, found.scores, found.pages, places, numbering)
+
+    async def search(self, query: str, scope: Scope) -> Found:
+        """The n best nodes for a query. A query without a single word finds nothing."""
+        if not query.strip():
+            return Found({}, ())
+        k = self._recipe.k
+        vector = await self._embedder.embed_query(query)
+        by_meaning, by_words = await asyncio.gather(
+            self._index.dense(vector, k, scope), self._index.words(terms(query, self._language), k, scope)
+        )
+        fused = fuse([by_meaning, by_words], self._recipe.kappa)[:k]
+        pages = await self._trees.outlines({hit.page_key for hit in fused})
+        listed = [hit for hit in fused if hit.page_key in pages and hit.chunk_id in pages[hit.page_key].chunk_ids]
+        scores = best_nodes(listed, self._recipe.n)
+        keys = {hit.page_key for hit in listed if hit.node_id in scores}
+        return Found(scores, tuple(pages[key] for key in sorted(keys)))
+
+
+def fuse(lists: Iterable[Sequence[Hit]], kappa: int) -> list[Hit]:
+    """Reciprocal rank fusion (Cormack et al. 2009): score = sum of 1 / (kappa + rank), best first; ties
+    go by chunk id."""
+    scores: defaultdict[str, float] = defaultdict(float)
+    hits: dict[str, Hit] = {}
+    for ranked in lists:
+        for rank, hit in enumerate(ranked, start=1):
+            scores[hit.chunk_id] += 1 / (kappa + rank)
+            hits[hit.chunk_id] = hit
+    order = sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))
+    return [Hit(c, hits[c].node_id, hits[c].page_key, scores[c]) for c in order]
+
+
+def best_nodes(hits: Iterable[Hit], n: int) -> dict[str, float]:
+    """A node scores as its best chunk (RIT-RAG equation 1); the n best, best first, ties by node id."""
+    scores: dict[str, float] = {}
+    for hit in hits:
+        scores[hit.node_id] = max(hit.score, scores.get(hit.node_id, hit.score))
+    order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
+    return {node_id: scores[node_id] for node_id in order[:n]}
