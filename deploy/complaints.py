@@ -71,7 +71,7 @@ def unknown(name: str, origin: str, known: Iterable[str]) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The known name nearest to a mistyped one: by spelling, else the same last word in another section."""
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
     last = re.split(r"\.|__", name)[-1]
     near = near or [other for other in known if re.split(r"\.|__", other)[-1] == last]
     return f"; did you mean {near[0]}?" if near else ""

@@ -29,7 +29,8 @@ from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDi
 from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from deploy import sources
-from deploy.complaints import TAKES, SettingsError, default, did_you_mean, fields, takes
+from deploy.complaints import TAKES, default, did_you_mean, fields, takes
+from deploy.complaints import SettingsError as SettingsError
 from ingest.model import Site
 
 FILE = "ritbot.toml"
@@ -118,7 +119,10 @@ class NavigatorSettings(Section):
     strategy: Literal["rit"] = Field(default="rit", description="How questions are answered.")
     budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
     toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
-    read_limit: int = Field(default=10, ge=1, le=50, description="The most nodes that one Read takes.")
+    read_limit: int = Field(default=10, ge=1, le=50, description="The most sections that one Read takes.")
+    read_characters: int = Field(
+        default=60_000, ge=1000, description="The most text that one Read gives, in characters."
+    )
     context_warning: float = Field(
         default=0.80, gt=0, le=1, description="Share of the model's context at which it must answer (the paper's)."
     )
@@ -159,7 +163,7 @@ class ModelSettings(Section):
     )
     prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
     extract_threshold: Share = Field(
-        default=0.0, description="extractive: how near a section must come to be an answer."
+        default=0.40, description="extractive: how near a section must come to be an answer."
     )
     prices: PriceSettings = PriceSettings()
 

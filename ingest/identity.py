@@ -7,12 +7,12 @@ what it said; so evidence is weighed in this order:
 1. the same content: title and text. Among equals the one with the same neighbour, the same title path,
    the same anchor;
 2. similar content: pairs of sections compared by the words they share, rare ones counting more, with
-   names (title, place, anchor) as tie-breakers. Names alone count where they can only mean one section;
-3. for what is left: equals in their order, containers by their children, repeated titles by their place
-   between recognised ones, another title over the same text in the same place.
+   names (title, place, anchor) as tie-breakers;
+3. names, where they can mean only one section: an anchor that is no counter, a title path;
+4. for what is left: many children in common, equal titles in their order between recognised ones, another
+   title over the same text in the same place.
 
-A container has no text of its own: what it says is its children. Everything is deterministic, and close
-to linear in the size of the page. Pure.
+Everything is deterministic, and close to linear in the size of the page. Pure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from uuid import UUID, uuid5
 
 from ingest.model import Node, Page
@@ -31,14 +31,12 @@ NAMESPACE = UUID("6f0c0f0e-5d4b-5c63-9a58-2a1d3b6c7e91")
 """The UUID namespace of node ids. Changing it changes every id that is given from then on."""
 
 ENOUGH = 0.4
-"""How much of what two sections say must be common (0 to 1) to take one for the other by words alone."""
+"""How much of what two sections say must be common (0 to 1) to take one for the other by words or by children."""
 NAME_BONUS = 0.05
 """What an equal title, place or anchor adds. Small, so that after a split the id goes where most of the text went,
 and the heading decides only between parts of about equal size."""
-COMMON = 5
-"""A word that more than so many sections hold does not bring two sections together."""
-CANDIDATES = 5
-"""How many old sections are weighed for a new one because of rare words in common."""
+FEW = 5
+"""A word in more sections than this brings no two together; of those it does bring together, so many are weighed."""
 NEAR = 2
 """How far around the expected place old sections are weighed too. Their words decide, their place only proposes."""
 
@@ -65,11 +63,9 @@ def assign(page: Page, old: Sequence[Node] | None, key: str, seq: int) -> Page:
 
 def _new_id(key: str, seq: int, ordinal: int, taken: set[str]) -> str:
     """The id of (key, seq, ordinal), or where that is taken of (key, seq, ordinal, n) with the first free n."""
-    name, attempt = f"{key}\n{seq}\n{ordinal}", 0
-    made = str(uuid5(NAMESPACE, name))
-    while made in taken:
-        attempt += 1
-        made = str(uuid5(NAMESPACE, f"{name}\n{attempt}"))
+    first = f"{key}\n{seq}\n{ordinal}"
+    names = chain([first], (f"{first}\n{n}" for n in count(1)))
+    made = next(made for made in (str(uuid5(NAMESPACE, name)) for name in names) if made not in taken)
     taken.add(made)
     return made
 
@@ -85,12 +81,14 @@ def match(old: Sequence[Node], new: Sequence[Node]) -> dict[int, int]:
     numbers: dict[tuple[int, str], int] = {}
     matching = _Matching(_Tree(old, numbers), _Tree(new, numbers))
     matching.pair(0, 0)
-    matching.unique_content()
+    matching.by_own(lambda tree, i: tree.single_contents & {tree.contents[i]})
     matching.spread(lambda tree, i: tree.contents[i])
     matching.in_order(lambda tree, i: (tree.contents[i], tree.paths[i]))
     matching.in_order(lambda tree, i: (tree.contents[i], tree.nodes[i].anchor) if tree.nodes[i].anchor else None)
     matching.similar()
     matching.in_order(lambda tree, i: tree.contents[i])
+    matching.by_own(_Tree.own_anchors)
+    matching.by_own(_Tree.own_titles)
     matching.by_children()
     matching.by_title_and_place()
     matching.spread(lambda tree, i: tree.nodes[i].text or None)
@@ -103,7 +101,7 @@ class _Tree:
     def __init__(self, nodes: Sequence[Node], numbers: dict[tuple[int, str], int]) -> None:
         self.nodes = nodes
         position = {node.id: i for i, node in enumerate(nodes)}
-        self.parents = [-1 if node.parent is None else position[node.parent] for node in nodes]
+        self.parents = [-1, *(0 if node.parent is None else position[node.parent] for node in nodes[1:])]
         self.children: list[list[int]] = [[] for _ in nodes]
         self.paths: list[int] = []
         """A number for the titles from below the page's own node down to each node, equal in both versions."""
@@ -117,20 +115,43 @@ class _Tree:
             for i, (node, own) in enumerate(zip(nodes, self.hashes, strict=True))
         ]
         self.names = [frozenset(filter(None, (node.anchor, *node.aliases))) for node in nodes]
-        self.path_counts = Counter(self.paths)
-        self.title_counts = Counter(node.title for node in nodes)
+        self.single_contents, self.single_paths = _single(self.contents), _single(self.paths)
+        self.single_titles = _single(node.title for node in nodes)
 
     def says(self, i: int) -> frozenset[str]:
-        """The words of the text, and pairs of characters where a script has no spaces; of a container, its children."""
-        if not self.nodes[i].readable:
-            return frozenset(part for c in self.children[i] for part in (self.hashes[c], self.nodes[c].title))
+        """The words of the text, and pairs of characters where a script has no spaces."""
         words = _WORD.findall(self.nodes[i].text.lower())
         return frozenset(words).union(a + b for a, b in pairwise(words) if len(a) == len(b) == 1)
 
     def handles(self, i: int) -> Iterator[Hashable]:
-        """Names to find a section by, none of which is a word."""
+        """What to find a section by beside its words: title path, anchors, the whole text."""
         yield self.paths[i]
-        yield from (("#", name) for name in self.names[i])
+        yield from (("anchor", name) for name in self.names[i])
+        yield ("text", self.nodes[i].text)
+
+    def own_anchors(self, i: int) -> Iterator[Hashable]:
+        """Anchors that mean this section wherever it stands. One that is only the title again says no more than the
+        title, so nothing where that repeats; one that is counted means something together with its title only."""
+        title = self.nodes[i].title
+        for name in sorted(self.names[i]):
+            if _COUNTED.search(name):
+                yield from {(title, name)} if title in self.single_titles else ()
+            elif title in self.single_titles or _letters(name) != _letters(title):
+                yield name
+
+    def own_titles(self, i: int) -> Iterator[Hashable]:
+        """The title path; of a container, whose title is all it says, also the title."""
+        yield from self.single_paths & {self.paths[i]}
+        if not self.nodes[i].readable:
+            yield from self.single_titles & {self.nodes[i].title}
+
+
+def _single(values: Iterable[Hashable]) -> set[Hashable]:
+    return {value for value, count in Counter(values).items() if count == 1}
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 _Key = Callable[[_Tree, int], Hashable | None]
@@ -138,18 +159,18 @@ _Key = Callable[[_Tree, int], Hashable | None]
 
 
 class _Matching:
-    """The pairs found so far, `pairs` by new and `taken` by old position. Every step adds pairs of sections that are
-    still free on both sides, and none takes a pair back."""
+    """The pairs found so far, new to old. Every step pairs sections that are free on both sides; none takes a pair
+    back."""
 
     def __init__(self, old: _Tree, new: _Tree) -> None:
         self.old, self.new = old, new
         self.pairs: dict[int, int] = {}
-        self.taken: dict[int, int] = {}
+        self.taken: set[int] = set()
 
     def pair(self, n: int, o: int) -> None:
         if n not in self.pairs and o not in self.taken:
             self.pairs[n] = o
-            self.taken[o] = n
+            self.taken.add(o)
 
     def free_new(self) -> list[int]:
         return [n for n in range(len(self.new.nodes)) if n not in self.pairs]
@@ -157,19 +178,19 @@ class _Matching:
     def free_old(self) -> list[int]:
         return [o for o in range(len(self.old.nodes)) if o not in self.taken]
 
-    def unique_content(self) -> None:
-        """Pair what stands exactly once on both sides."""
-        old_counts, new_counts = Counter(self.old.contents), Counter(self.new.contents)
-        place = {content: o for o, content in enumerate(self.old.contents) if old_counts[content] == 1}
-        for n, content in enumerate(self.new.contents):
-            if new_counts[content] == 1 and content in place:
-                self.pair(n, place[content])
+    def by_own(self, own: Callable[[_Tree, int], Iterable[Hashable]]) -> None:
+        """Pair what has something in common that no other section has."""
+        owner = {value: o for o in self.free_old() for value in own(self.old, o)}
+        for n in self.free_new():
+            for value in own(self.new, n):
+                if value in owner:
+                    self.pair(n, owner[value])
 
     def spread(self, key: _Key) -> None:
         """Pair equals next to a pair, onwards from there: first those that follow, then those before. (Heckel, "A
         technique for isolating differences between files", CACM 1978, passes 4 and 5.)"""
-        last = len(self.new.nodes) - 1
-        for step, walk in ((1, range(last)), (-1, range(last, 0, -1))):
+        forwards = range(len(self.new.nodes) - 1)
+        for step, walk in ((1, forwards), (-1, reversed(range(1, len(self.new.nodes))))):
             for n in walk:
                 if n in self.pairs and 0 <= (o := self.pairs[n] + step) < len(self.old.nodes):
                     wanted = key(self.new, n + step)
@@ -187,23 +208,25 @@ class _Matching:
                 self.pair(n, queue.popleft())
 
     def similar(self) -> None:
-        """Pair what says nearly the same, or is named the same beyond doubt; the most alike first."""
-        sayings, expected, found = _Sayings(self.old, self.free_old()), self._expected(), []
-        for n in self.free_new():
+        """Pair texts that say nearly the same, the most alike first."""
+        free_old = [o for o in self.free_old() if self.old.nodes[o].readable]
+        sayings, expected, found = _Sayings(self.old, free_old), self._expected(), []
+        for n in (n for n in self.free_new() if self.new.nodes[n].readable):
             places = [place + step for place in expected[n] for step in range(-NEAR, NEAR + 1)]
             for o, alike in sayings.like(self.new, n, places):
-                if alike >= ENOUGH or self._same_name(n, o):
+                if alike >= ENOUGH:
                     drift = min(abs(o - place) for place in expected[n])
                     found.append((-alike - NAME_BONUS * self._names_in_common(n, o), drift, n, o))
         for _, _, n, o in sorted(found):
             self.pair(n, o)
 
     def by_children(self) -> None:
-        """Pair sections most of whose children are pairs; from the leaves up."""
+        """Pair sections that have many children in common, from the leaves up."""
         for n in reversed(self.free_new()):
-            kept = [self.old.parents[self.pairs[c]] for c in self.new.children[n] if c in self.pairs]
-            for o, votes in Counter(o for o in kept if o >= 0 and o not in self.taken).most_common(1):
-                if 2 * votes > max(len(self.new.children[n]), len(self.old.children[o])):
+            children, title = self.new.children[n], self.new.nodes[n].title
+            votes = Counter(self.old.parents[self.pairs[c]] for c in children if c in self.pairs)
+            for o in sorted(votes.keys() - self.taken, key=lambda o: (-votes[o], self.old.nodes[o].title != title, o)):
+                if votes[o] >= ENOUGH * max(len(children), len(self.old.children[o])):
                     self.pair(n, o)
 
     def by_title_and_place(self) -> None:
@@ -215,26 +238,15 @@ class _Matching:
             if o in self.taken:
                 last[parent, node.title] = o
             else:
-                waiting[parent, node.title, last.get((parent, node.title))].append(o)
+                waiting[parent, node.title, node.readable, last.get((parent, node.title))].append(o)
         known = set(self.pairs)
         last.clear()
         for n, (parent, node) in enumerate(zip(self.new.parents, self.new.nodes, strict=True)):
             under = self.pairs.get(parent)
             if n in known:
                 last[under, node.title] = self.pairs[n]
-            elif queue := waiting.get((under, node.title, last.get((under, node.title)))):
+            elif queue := waiting.get((under, node.title, node.readable, last.get((under, node.title)))):
                 self.pair(n, queue.popleft())
-
-    def _same_name(self, n: int, o: int) -> bool:
-        """An equal title path or anchor that can mean no other section: the path is the only one of its kind; the
-        anchor is the author's own (it outlived its title), or belongs to the only section of that title."""
-        path, title = self.new.paths[n], self.new.nodes[n].title
-        if path == self.old.paths[o] and self.new.path_counts[path] == self.old.path_counts[path] == 1:
-            return True
-        shared = self.new.names[n] & self.old.names[o]
-        if title == self.old.nodes[o].title:
-            return bool(shared) and self.new.title_counts[title] == self.old.title_counts[title] == 1
-        return any(not _COUNTED.search(name) for name in shared)
 
     def _names_in_common(self, n: int, o: int) -> int:
         """How many of title, parent and anchor are equal."""
@@ -268,20 +280,20 @@ class _Sayings:
                 self._holders[part].append(o)
 
     def like(self, tree: _Tree, n: int, places: Iterable[int]) -> Iterator[tuple[int, float]]:
-        """Old sections that may be section `n` of the new tree (by words, by name, or near one of `places`), each
+        """Old sections that may be section `n` of the new tree (by words or handles, or near one of `places`), each
         with its likeness (0 to 1): the weighted Dice coefficient of what the two say, less where little is said."""
         said = tree.says(n)
         mass = self._weigh(said)
         votes = Counter(o for word in said for o in self._few(word))
-        by_words = sorted(votes, key=lambda o: (-votes[o], o))[:CANDIDATES]
-        by_name = (o for handle in tree.handles(n) for o in self._few(handle))
-        for o in {*by_words, *by_name, *(o for o in places if o in self._said)}:
+        by_words = sorted(votes, key=lambda o: (-votes[o], o))[:FEW]
+        by_handle = (o for handle in tree.handles(n) for o in self._few(handle))
+        for o in {*by_words, *by_handle, *(o for o in places if o in self._said)}:
             shared = self._weigh(said & self._said[o])
             yield o, 2 * shared / (mass + self._mass[o]) * shared / (shared + 1) if shared else 0.0
 
     def _few(self, part: Hashable) -> Sequence[int]:
         holders = self._holders.get(part, ())
-        return holders if len(holders) <= COMMON else ()
+        return holders if len(holders) <= FEW else ()
 
     def _weigh(self, said: Iterable[str]) -> float:
         """Words that many sections hold weigh less; the sum does not depend on the order."""

@@ -159,12 +159,14 @@ class Skip:
 @dataclass(frozen=True, slots=True)
 class Document:
     """What parsing gives: a page or the reason for none, and the links found either way (absolute, fragments off, in
-    document order, each once). `nofollow` says that the page asks crawlers not to follow them."""
+    document order, each once). `nofollow` says that the page asks crawlers not to follow them. `targets`
+    are the same links with their fragments, links to places on the page itself left out."""
 
     page: Page | None
     skip: Skip | None
     links: tuple[str, ...] = ()
     nofollow: bool = False
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,15 +110,19 @@ def _listing_pages(pages: Mapping[str, Page], paths: Mapping[str, tuple[str, ...
     """For each page that contents pages list, the best of them."""
     best: dict[str, tuple[int, str]] = {}
     for lister, page in pages.items():
-        above = paths[lister]
-        for listed in {find(url) for url in page.claims.lists} - {None, lister}:
-            assert listed is not None
-            path = paths[listed]
-            shared = next((i for i, (a, b) in enumerate(zip(above, path)) if a != b), min(len(above), len(path)))
-            below_it = shared == len(path) < len(above)
-            if not below_it:
-                best[listed] = min(best.get(listed, (0, "\U0010ffff")), (-shared, lister))
+        for listed in map(find, page.claims.lists):
+            if listed is None or listed == lister:
+                continue
+            shared = _shared(paths[lister], paths[listed])
+            lister_below = shared == len(paths[listed]) < len(paths[lister])
+            if not lister_below and (listed not in best or (-shared, lister) < best[listed]):
+                best[listed] = (-shared, lister)
     return {listed: lister for listed, (_, lister) in best.items()}
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many steps two paths have in common from the start."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _trail_claims(page: Page, find: _Find) -> Iterator[_Claim]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -30,6 +31,7 @@ _INDEX_FILE = re.compile(r"/index\.x?html?$", re.IGNORECASE)
 _HTML_SUFFIX = re.compile(r"(?<=[^/])\.x?html?$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=16_384)  # the same links stand on every page of a site
 def page_key(url: str) -> str:
     """The name of a page: a pure normalisation of the URL it is asked for by.
 
@@ -40,7 +42,14 @@ def page_key(url: str) -> str:
     parts = _split(url)
     path = _without_dot_segments(_normal_escapes(parts.path, _PATH_SAFE) or "/")
     query = "&".join(p for p in _normal_escapes(parts.query, _QUERY_SAFE).split("&") if p and not _is_tracking(p))
-    return f"{parts.scheme.lower()}://{_authority(parts)}{path}{'?' if query else ''}{query}"
+    return f"{parts.scheme}://{_authority(parts)}{path}{'?' if query else ''}{query}"
+
+
+def same_page(url: str) -> str:
+    """A page key that http and https share, on their usual ports. Raises ValueError like page_key."""
+    key = page_key(url)
+    usual = key.startswith("http:") and urlsplit(key).port is None
+    return f"https{key[4:]}" if usual else key
 
 
 def equivalent(url: str) -> str:
@@ -49,11 +58,10 @@ def equivalent(url: str) -> str:
     Folds http and https, `/guide`, `/guide/`, `/guide.html` and `/guide/index.html`, and print views.
     Raises ValueError like page_key.
     """
-    parts = urlsplit(page_key(url))
-    scheme = "https" if parts.scheme == "http" else parts.scheme
+    parts = urlsplit(same_page(url))
     path = _HTML_SUFFIX.sub("", _INDEX_FILE.sub("/", parts.path).rstrip("/")) or "/"
     query = "&".join(p for p in parts.query.split("&") if p and not _PRINT_VIEW.match(p))
-    return f"{scheme}://{parts.netloc}{path}{'?' if query else ''}{query}"
+    return f"{parts.scheme}://{parts.netloc}{path}{'?' if query else ''}{query}"
 
 
 def preferred(urls: Iterable[str]) -> str:
@@ -163,8 +171,8 @@ _CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-
 _CJK_CHAR = re.compile(f"[{_CJK}]")
 _LETTER = re.compile(r"[^\W_]")
 _UNIT = re.compile(rf"[{_CJK}]{{1,24}}[^\w\s]*|[^\s{_CJK}]+")
-_STRETCH_BORDER = re.compile(r"[\n\t\r\f\v\x85\u2028\u2029]|\s{2,}")
 _TERM_WEIGHT = 60
+_STRETCH_BORDER = re.compile(rf"[\n\t\r\f\v\x85\u2028\u2029]|\s{{2,}}|[^\s{_CJK}]{{{_TERM_WEIGHT + 1},}}")
 _STABLE_WEIGHT = 10
 _EXACT_WEIGHT = 100
 
@@ -188,7 +196,7 @@ def cite_link(node_link: str, first_text: str, last_text: str) -> str:
 
 
 def _stretches(text: str) -> list[str]:
-    """What stands on one line and in one cell, each stretch that says enough to be found again."""
+    """What stands on one line, in one cell and between words too long for a term, where it says enough."""
     return [s.strip() for s in _STRETCH_BORDER.split(text) if _weight(s) >= _STABLE_WEIGHT]
 
 
@@ -200,7 +208,7 @@ def _whole_or_ends(stretch: str) -> list[str]:
 
 
 def _head(stretch: str) -> str:
-    """The first whole words, as many as a term may hold; empty if the first word is too long for one."""
+    """The first whole words, as many as a term may hold."""
     end = 0
     for unit in _UNIT.finditer(stretch):
         if _cost(stretch[: unit.end()]) > _TERM_WEIGHT:
@@ -210,6 +218,7 @@ def _head(stretch: str) -> str:
 
 
 def _tail(stretch: str) -> str:
+    stretch = stretch[-4 * _TERM_WEIGHT :]  # far more than a term and the word that this may cut
     start = len(stretch)
     for unit in reversed(list(_UNIT.finditer(stretch))):
         if _cost(stretch[unit.start() :]) > _TERM_WEIGHT:

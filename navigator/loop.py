@@ -132,14 +132,14 @@ class Navigator:
         way.context_tokens = ended.context_tokens
         way.model_turns += 1
         if calls and not must_answer and ended.reason != "max_tokens":
-            return ModelTurn(draft.said, tuple(calls))
+            return ModelTurn(draft.said, tuple(calls), ended.echo)
         if ended.reason == "refusal":
             return self._end(way, "failed", "The model declined to answer this question.")
         if not way.toolbox.passages:
             way.nudges += 1
             if way.nudges > 2:
                 return self._end(way, "not_found", NOTHING_FOUND)
-            return ModelTurn(draft.said or "…")
+            return ModelTurn(draft.said or "…", echo=ended.echo)
         return self._answer(way, draft, cut_short=ended.reason == "max_tokens")
 
     def _cite(self, way: Way, draft: Draft, event: Cited) -> None:

@@ -16,7 +16,8 @@ from ingest.text.words import terms
 from navigator.answer import Citation, Passage, Source
 
 _FENCED = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_MARK = re.compile(r"[ \t]*\[(\d+(?:\s*,\s*\d+)*)\]")
+_CODE_OR_MARK = re.compile(r"(?P<ticks>`+).+?(?P=ticks)|[ \t]*\[(?P<numbers>\d+(?:\s*,\s*\d+)*)\]", re.DOTALL)
+_OWN_MARK = re.compile(r"\[\d+\]")
 
 
 @dataclass(slots=True)
@@ -67,35 +68,44 @@ def from_marks(text: str, passages: Mapping[int, Passage]) -> tuple[str, tuple[S
     paragraphs that make a claim without a mark). Marks of unread numbers are taken out; code is left
     as it is."""
     cited: dict[str, list[Citation]] = {}
-
-    def renumber(match: re.Match[str], claim: str) -> str:
-        marks = []
-        for number in map(int, match.group(1).split(",")):
-            passage = passages.get(number)
-            if passage is None:
-                continue
-            block = _nearest_block(claim, passage)
-            rows = cited.setdefault(passage.node_id, [])
-            citation = passage.cite(block)
-            if citation not in rows:
-                rows.append(citation)
-            marks.append(f"[{list(cited).index(passage.node_id) + 1}]")
-        return " " + "".join(dict.fromkeys(marks)) if marks else ""
-
     out: list[str] = []
     unsupported: list[str] = []
     for paragraph, code in _paragraphs(text):
-        if code:
-            out.append(paragraph)
-            continue
-        before = len(_MARK.findall(paragraph))
-        marked = _MARK.sub(lambda m, claim=paragraph: renumber(m, claim), paragraph) if before else paragraph
+        before = {node: len(rows) for node, rows in cited.items()}
+        marked = paragraph if code else _renumbered(paragraph, passages, cited)
         out.append(marked)
         claim = marked.strip()
-        if claim and not _MARK.search(claim) and not claim.startswith("#") and not claim.endswith(":"):
+        supported = _OWN_MARK.search(claim) or before != {node: len(rows) for node, rows in cited.items()}
+        if not code and claim and not supported and not claim.startswith("#") and not claim.endswith(":"):
             unsupported.append(claim)
     sources = tuple(Source(n, tuple(rows)) for n, rows in enumerate(cited.values(), start=1))
     return "".join(out).strip(), sources, tuple(unsupported)
+
+
+def _renumbered(paragraph: str, passages: Mapping[int, Passage], cited: dict[str, list[Citation]]) -> str:
+    """One paragraph with its marks in the numbers of the sources; `cited` grows by what it cites. A mark
+    rests on what was said since the mark before it."""
+    made, last, said = "", 0, 0
+    for match in _CODE_OR_MARK.finditer(paragraph):
+        if match["numbers"] is None:
+            continue
+        numbers = [int(n) for n in match["numbers"].split(",") if int(n) in passages]
+        attached = match.group().startswith("[") and paragraph[: match.start()][-1:].isalnum()
+        if not numbers and attached:
+            continue  # an index such as items[0], not a mark
+        claim = paragraph[said : match.start()] if match.start() > said else paragraph
+        marks = [_mark(passages[number], claim, cited) for number in numbers]
+        made += paragraph[last : match.start()] + (" " + "".join(dict.fromkeys(marks)) if marks else "")
+        last = said = match.end()
+    return made + paragraph[last:]
+
+
+def _mark(passage: Passage, claim: str, cited: dict[str, list[Citation]]) -> str:
+    rows = cited.setdefault(passage.node_id, [])
+    citation = passage.cite(_nearest_block(claim, passage))
+    if citation not in rows:
+        rows.append(citation)
+    return f"[{list(cited).index(passage.node_id) + 1}]"
 
 
 def _paragraphs(text: str) -> list[tuple[str, bool]]:

@@ -38,10 +38,12 @@ class UserTurn:
 
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
-    """What the model said and asked for, as it is given back to it in the next turn."""
+    """What the model said and asked for, as it is given back to it in the next turn. `echo` is what its
+    `Ended` carried."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
+    echo: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,13 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last event of a turn. `context_tokens` is how much of the model's context the request took."""
+    """The last event of a turn. `context_tokens` is how much of the model's context the request took.
+    `echo` is opaque: what the adapter wants back in the ModelTurn (the model's own signed reasoning)."""
 
     reason: Literal["end", "calls", "max_tokens", "refusal"]
     usage: Usage = Usage()
     context_tokens: int = 0
+    echo: object = None
 
 
 ModelEvent = Said | Cited | Called | Ended

@@ -13,10 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ingest.text.words import terms
-
 from ingest.model import Scope
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
+from ingest.text.words import terms
 from navigator.forest import Forest, Numbering, induce
 
 
@@ -47,13 +46,18 @@ class Retriever:
     """Searches one index. Raises store errors of ingest.errors."""
 
     def __init__(
-        self, trees: TreeStore, index: ChunkIndex, embedder: Embedder, recipe: Recipe, language: str = "en"
+        self,
+        trees: TreeStore,
+        index: ChunkIndex,
+        embedder: Embedder,
+        recipe: Recipe,
+        languages: Sequence[str] = ("en",),
     ) -> None:
         self._trees = trees
         self._index = index
         self._embedder = embedder
         self._recipe = recipe
-        self._language = language
+        self._languages = languages
 
     async def forest(self, query: str, scope: Scope, numbering: Numbering) -> Forest:
         """GetToC(q): the forest that the query induces, numbered."""
@@ -68,7 +72,7 @@ class Retriever:
         k = self._recipe.k
         vector = await self._embedder.embed_query(query)
         by_meaning, by_words = await asyncio.gather(
-            self._index.dense(vector, k, scope), self._index.words(terms(query, self._language), k, scope)
+            self._index.dense(vector, k, scope), self._index.words(self._terms(query), k, scope)
         )
         fused = fuse([by_meaning, by_words], self._recipe.kappa)[:k]
         pages = await self._trees.outlines({hit.page_key for hit in fused})
@@ -76,6 +80,11 @@ class Retriever:
         scores = best_nodes(listed, self._recipe.n)
         keys = {hit.page_key for hit in listed if hit.node_id in scores}
         return Found(scores, tuple(pages[key] for key in sorted(keys)))
+
+
+    def _terms(self, query: str) -> list[str]:
+        """The query's words, analysed as each language of the sites is; each term once."""
+        return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
 
 
 def fuse(lists: Iterable[Sequence[Hit]], kappa: int) -> list[Hit]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from navigator.outline import OutlineForm
 from navigator.ports import Tool
 
 NOT_FOUND = "NOT_FOUND"
@@ -51,14 +52,15 @@ TOOLS = (GET_TOC, READ)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The bounds of one question; the defaults are the paper's (RIT-RAG section 5.1 and N.1), except
-    `read_characters`, which keeps one Read from flooding the context."""
+    """The bounds of one question; the defaults are the paper's (RIT-RAG section 5.1 and N.1). `read_limit`
+    (sections) and `read_characters` are ours: they keep one Read from flooding the context."""
 
     budget: int = 10
     toc_budget: int = 3
     context_share: float = 0.80
+    read_limit: int = 10
     read_characters: int = 60_000
-    outline: str = "outline"
+    outline: OutlineForm = "outline"
 
 
 def system_prompt(rules: Rules, *, model_cites: bool) -> str:

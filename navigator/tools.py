@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from ingest.model import Scope
 from ingest.ports import TreeStore
 from navigator.answer import Passage, Step
 from navigator.forest import Forest, Numbering
-from navigator.outline import OutlineForm, render
+from navigator.outline import render
 from navigator.passages import passages_of
 from navigator.ports import ModelTurn, ToolCall, ToolResult, ToolTurn
 from navigator.retrieve import Retriever
@@ -102,7 +102,7 @@ class Toolbox:
                 self._paths.setdefault(node.number, (node.node_id, path))
         self._forests.append(forest)
         await self._remember_nearest(forest)
-        text = render(forest, cast(OutlineForm, self._rules.outline)) or "Nothing matches this query. Try other words."
+        text = render(forest, self._rules.outline) or "Nothing matches this query. Try other words."
         return replace(step, shown=text), ToolResult(call.id, text, forest=forest)
 
     async def _read_sections(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
@@ -130,13 +130,13 @@ class Toolbox:
         return passages_of(await self._trees.nodes(wanted), wanted)
 
     def _fitting(self, passages: list[Passage]) -> tuple[list[Passage], list[int]]:
-        """As many as fit one Read; the first always."""
+        """As many as one Read may give; the first always."""
         kept: list[Passage] = []
         left_out: list[int] = []
         size = 0
         for passage in passages:
             size += sum(len(block.text) for block in passage.blocks)
-            if kept and size > self._rules.read_characters:
+            if kept and (size > self._rules.read_characters or len(kept) >= self._rules.read_limit):
                 left_out.append(passage.number)
             else:
                 kept.append(passage)

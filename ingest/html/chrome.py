@@ -13,6 +13,7 @@ from functools import lru_cache
 from ingest.html.dom import Element
 
 HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+FURNITURE_TAGS = frozenset({"nav", "aside", "footer", "dialog", "template", "noscript"})
 
 _NEVER_SHOWN = frozenset(
     "script style noscript template head link meta iframe object embed canvas audio video input select textarea"
@@ -39,10 +40,11 @@ _NOT_FURNITURE = re.compile(r"^(?:has|with|no|without|show|hide|is|toc-backref|j
 _TOKENS = frozenset(
     "footer page-footer site-footer td-footer site-header page-header-navigation nav-path navelem ad ads advert"
     " md-source-file md-content__button md-skip md-tags"
-    " printfooter catlinks mw-jump-link mw-indicators hatnote-nav gutter rouge-gutter hljs-ln-numbers"
+    " printfooter catlinks mw-jump-link mw-indicators notable-traits hideme mw-jump gutter rouge-gutter hljs-ln-numbers"
     " book-summary book-header theme-doc-footer theme-edit-this-page pagination-nav doc-search searchbox"
-    " tabbed-labels tabs-list test-arrow out-of-band rightside srclink copy-path mobile-topbar"
+    " tabbed-labels tabs-list tablist test-arrow out-of-band rightside srclink copy-path mobile-topbar"
     " sub-title method-click-advice method-source-code memsep summary-links conum-legend"
+    " clipboard-copy-txt clipboard-copy jp-inputprompt jp-outputprompt input_prompt output_prompt zeroclipboard-container"
     " article-votes article-relatives article-attachments article-sidebar article-vote reaction-picker"
     " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
     " ls-toc popover page-versions edit-this-page toolbar skip-nav".split()
@@ -63,7 +65,15 @@ _PERMALINKS = frozenset(
     "headerlink hash-link header-anchor anchor-link anchorjs-link anchor heading-anchor sl-anchor-link permalink"
     " plugin-anchor subheading-anchor td-heading-self-link heading-link direct-link autolink mark headinganchor".split()
 )
-_BLOCKS = frozenset("div ul ol section aside details p table span header form dl footer article main center".split())
+_BLOCKS = frozenset("div ul ol section aside details summary p table td span header form dl footer article main center".split())
+_LINK_CONTROLS = frozenset("test-arrow srclink viewcode-link viewcode-back edit-link md-content__button mw-jump-link".split())
+_SITE_LINKS = re.compile(
+    r"\W*(?:(?:edit|improve) (?:this (?:page|document|section|article|doc)|page)(?: on [\w. ]+)?|edit on \w+|view (?:page )?source"
+    r"|(?:show|view|page) source|suggest (?:an )?edits?|jump to (?:navigation|search|content)|skip to (?:\w+ )?content"
+    r"|back to top|print this page|question\? give us feedback|report (?:a|an) (?:issue|bug|problem) (?:with|on) this page)\W*",
+    re.IGNORECASE,
+)
+_SITE_LINK_LENGTH = 50
 _CALLOUT = re.compile(
     r"(?:^|[-_])(?:admonition|admonitionblock|alert|callout|note|tip|hint|warning|caution|important|danger|info|aside"
     r"|notice|attention|seealso|topic|footnotes?|footnote-list|system-message)(?=$|[-_]|\d)"
@@ -97,6 +107,8 @@ def callout(element: Element) -> bool:
 def furniture(element: Element) -> bool:
     """Whether an element, with all that is in it, is no content. Judged without its surroundings."""
     tag = element.tag
+    if tag == "a":
+        return _site_link(element)
     if tag in _NEVER_SHOWN or tag == "nav" or (tag == "dialog" and "open" not in element.attrs):
         return True
     attrs = element.attrs
@@ -111,7 +123,19 @@ def furniture(element: Element) -> bool:
         return False
     if tag == "aside":
         return not callout(element) and (mostly_links(element) or _named(attrs.get("class", "")))
+    if tag == "span" and "lang" in element.classes and element.parent is not None:
+        return any(name.startswith("language-") for name in element.parent.classes)
     return tag in _BLOCKS and _by_name(element, attrs)
+
+
+def _site_link(link: Element) -> bool:
+    """A link that works on the page or the site, by its class or its words; hidden ones too."""
+    if link.attrs and (hidden(link) or not link.classes.isdisjoint(_LINK_CONTROLS)):
+        return True
+    if len(link.children) > 4 or not link.children:
+        return False
+    text = link.text
+    return len(text) <= _SITE_LINK_LENGTH and _SITE_LINKS.fullmatch(text) is not None
 
 
 def _by_name(element: Element, attrs: dict[str, str]) -> bool:
@@ -130,7 +154,7 @@ def _named(names: str) -> bool:
     tokens = names.lower().split()
     if not _TOKENS.isdisjoint(tokens):
         return True
-    if {"contents", "topic"} <= set(tokens):
+    if {"contents", "topic"} <= set(tokens) or {"ulist", "tabs"} <= set(tokens):
         return True
     return any(_WORDS.search(token) is not None and not _NOT_FURNITURE.match(token) for token in tokens)
 

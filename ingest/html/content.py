@@ -1,111 +1,204 @@
 """Where a page's content is, and what in there is not content.
 
-The content area is main (or role=main), the one article in it if that holds all headings, else an article, else
-whatever holds the page's prose. Furniture inside it is taken out of the tree, and so are lists that only
-repeat the page's own headings.
+The content area is main (or role=main), the one article in it if that holds all headings, else the one
+article, else whatever holds the page's prose. Furniture inside it is taken out of the tree, and so are
+lists that only repeat the page's own headings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
-from ingest.html.chrome import HEADINGS, furniture, hidden, mostly_links, permalink, tab_panel
+from ingest.html.breadcrumbs import is_trail_row
+from ingest.html.chrome import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
+from ingest.html.contents import drop_section_lists
 from ingest.html.dom import Element
+from ingest.html.formulas import formula
 from ingest.html.generators import Profile
 
 _PROSE = 40
 """Characters outside links from which on a paragraph counts as prose."""
 _PROSE_TAGS = frozenset("p pre li dd blockquote td".split())
-_CONTENTS_TITLES = frozenset(
-    "contents|table of contents|on this page|in this article|on this page:|page contents|in this section|contents:|toc"
-    "|jump to|目次|目录|本页目录|inhalt|inhaltsverzeichnis|sommaire|contenido|indice|índice|содержание|오브젝트".split("|")
-)
+_PARTS = frozenset({"article", "section"})
+_FORMULA_TAGS = frozenset("math script mjx-container img".split())
+_CONTAINERS = frozenset("div section td center form body html".split())
 
 
 def content_area(html: Element, profile: Profile) -> Element:
     """The element that holds the content. Nothing is changed."""
-    if profile.content:
-        for element in html.walk():
-            if element.get("id") == profile.content:
-                return element
     shown = list(_shown(html))
-    mains = [e for e in _outermost(shown, lambda e: e.tag == "main" or e.role == "main") if not _empty(e)]
+    if profile.content:
+        for element in shown:
+            if element.get("id") == profile.content or (element.tag == "div" and profile.content in element.classes):
+                return element
+    mains = _outermost(shown, lambda e: e.tag == "main" or e.role == "main")
     if mains:
         main = max(mains, key=_length)
-        return _only_article(main) or main
+        articles = _outermost(main.walk(), lambda e: e.tag == "article")
+        return articles[0] if len(articles) == 1 and _holds_headings(articles[0], main) else main
     body = next((e for e in html.elements if e.tag == "body"), html)
-    articles = [e for e in _outermost(shown, lambda e: e.tag == "article") if not _empty(e)]
-    if len(articles) == 1 and _holds_titles(articles[0], body):
-        return articles[0]
-    marked = [e for e in shown if e.get("itemprop") == "articleBody"]
-    if len(marked) == 1 and _holds_titles(marked[0], body):
-        return marked[0]
-    return _prose_area(body, profile)
+    for test in (lambda e: e.tag == "article", lambda e: e.get("itemprop") == "articleBody"):
+        found = _outermost(shown, test)
+        if len(found) == 1 and _holds_headings(found[0], body):
+            return found[0]
+    return _prose_area(body)
 
 
 def prune(root: Element, controlled: frozenset[str]) -> None:
     """Take furniture out of the tree below `root`. `controlled`: ids of panels that a control in the
     content opens, which are content even while hidden."""
-    kept = _holders_of_titles(root)
-    in_body = root.tag in ("body", "html") or not any(e.tag in ("main", "article") for e in (root, *root.ancestors()))
-    for element in root.walk():
-        if not element.children:
+    kept = _holders_of_title(root)
+    whole_body = root.tag not in ("main", "article") and root.role != "main"
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        if not element.children or (element is not root and formula(element) is not None):
             continue
         element.children = [
             child
             for child in element.children
-            if isinstance(child, str) or child in kept or not _dropped(child, controlled, in_body)
+            if isinstance(child, str)
+            or child in kept
+            or not _dropped(child, controlled, whole_body)
+            or _emptied_anchor(child)
         ]
-    _drop_onpage_contents(root)
+        stack.extend(element.elements)
+    drop_section_lists(root)
+    _drop_trail_before_title(root)
+
+
+def _drop_trail_before_title(root: Element) -> None:
+    """A row of links with signs between them, before the first heading, says where the page is."""
+    for element in root.walk():
+        if element.tag in HEADINGS:
+            return
+        if is_trail_row(element):
+            element.children = []
 
 
 def controlled_panels(html: Element) -> frozenset[str]:
     """Ids of what tabs and accordion buttons (a button in a heading) show and hide."""
     found: set[str] = set()
     for element in html.walk():
-        if element.attrs and "aria-controls" in element.attrs:
-            in_heading = any(above.tag in HEADINGS for above in element.ancestors())
-            if element.role == "tab" or in_heading:
-                found.update(element.get("aria-controls").split())
+        if "aria-controls" in element.attrs and (
+            element.role == "tab" or any(above.tag in HEADINGS for above in element.ancestors())
+        ):
+            found.update(element.get("aria-controls").split())
     return frozenset(found)
 
 
-def _dropped(element: Element, controlled: frozenset[str], in_body: bool) -> bool:
+def _dropped(element: Element, controlled: frozenset[str], whole_body: bool) -> bool:
     tag = element.tag
-    if tag == "script" and "math/tex" in element.get("type"):
-        return False
-    if "katex" in element.get("class") or tag == "math" or "mathjax" in element.get("class").lower():
-        return False
-    if tag == "footer" and element.parent is not None and element.parent.tag not in ("blockquote", "figure"):
-        return True
-    if tag == "header" and in_body and not any(a.tag in ("article", "section", "main") for a in element.ancestors()):
-        return not _title_header(element)
-    if hidden(element) and element.get("id") in controlled:
+    if tag in _FORMULA_TAGS or element.classes:
+        if formula(element) is not None:
+            return False
+    if tag == "footer":
+        return element.parent is None or element.parent.tag not in ("blockquote", "figure")
+    if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):
+        return not (_title_header(element) if tag == "header" else callout(element))
+    if "id" in element.attrs and element.attrs["id"] in controlled and hidden(element):
         return False
     return furniture(element)
 
 
+def _emptied_anchor(element: Element) -> bool:
+    """Whether links may lead to a dropped inline element; what it shows is gone."""
+    if element.tag not in ("a", "span") or not (element.get("id") or element.get("name")):
+        return False
+    element.children = []
+    return True
+
+
 def _title_header(header: Element) -> bool:
     """A header that holds the page's title and no navigation."""
-    inside = list(header.walk())
-    return any(e.tag == "h1" for e in inside) and not any(e.tag == "nav" for e in inside) and not mostly_links(header)
+    tags = {element.tag for element in header.walk()}
+    return "h1" in tags and "nav" not in tags and not mostly_links(header)
 
 
-def _shown(html: Element) -> Iterable[Element]:
-    """Elements outside hidden ones, in document order."""
+def _holders_of_title(root: Element) -> set[Element]:
+    """The elements around the page's title, where names alone would make them furniture."""
+    holders: set[Element] = set()
+    for element in root.walk():
+        if element.tag != "h1":
+            continue
+        above = [a for a in element.ancestors() if root.contains(a) and a is not root]
+        if any(_never_content(a) for a in above):
+            continue
+        if not any(furniture(a) for a in above):
+            return set()
+        holders = holders or set(above)
+    return holders
+
+
+def _never_content(element: Element) -> bool:
+    return element.tag in FURNITURE_TAGS or element.role == "navigation" or hidden(element)
+
+
+def _shown(html: Element) -> Iterator[Element]:
+    """Elements that are not hidden, in document order."""
     until = -1
     for element in html.walk():
-        if element.order <= until:
-            continue
-        if element.tag in ("template", "noscript", "head") or (element.attrs and hidden(element)):
-            until = element.end
-            continue
-        yield element
+        if element.order > until:
+            if element.tag in ("template", "noscript", "head") or (element.attrs and hidden(element)):
+                until = element.end
+            else:
+                yield element
 
 
-def _outermost(elements: Iterable[Element], wanted: "object") -> list[Element]:
+def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -> list[Element]:
+    """Those that are wanted and have text, but none inside another."""
     found: list[Element] = []
     for element in elements:
-        if wanted(element) and not (found and found[-1].contains(element)):  # type: ignore[operator]
+        if wanted(element) and not (found and found[-1].contains(element)) and _length(element):
             found.append(element)
     return found
+
+
+def _length(element: Element) -> int:
+    return sum(len(text.strip()) for text in element.strings())
+
+
+def _holds_headings(part: Element, whole: Element) -> bool:
+    """No heading that could be content stands in `whole` outside `part`."""
+    return all(part.contains(e) for e in _plausible(whole) if e.tag in HEADINGS and not mostly_links(e))
+
+
+def _plausible(root: Element) -> Iterator[Element]:
+    """Elements outside furniture, in document order; headers of the whole page count as furniture."""
+    until = -1
+    for element in root.walk():
+        if element.order <= until:
+            continue
+        if element is not root and _is_around(element):
+            until = element.end
+        else:
+            yield element
+
+
+def _is_around(element: Element) -> bool:
+    """Furniture, judged as part of a whole page."""
+    tag = element.tag
+    if tag == "header":
+        return not _title_header(element)
+    return tag == "footer" or furniture(element) or (tag == "aside" and not callout(element))
+
+
+def _prose_area(body: Element) -> Element:
+    """The smallest element around all prose and headings outside furniture; the body if there is little."""
+    solid = [e for e in _plausible(body) if _is_prose(e)]
+    if len(solid) < 2:
+        return body
+    first, last = solid[0], max(solid, key=lambda e: e.end)
+    for above in first.ancestors():
+        if above.contains(last) and above.tag in _CONTAINERS:
+            return above
+    return body
+
+
+def _is_prose(element: Element) -> bool:
+    if element.tag in HEADINGS:
+        return not mostly_links(element)
+    if element.tag not in _PROSE_TAGS:
+        return False
+    own = sum(len(child.strip()) for child in element.children if isinstance(child, str))
+    return own >= _PROSE or (element.tag == "pre" and _length(element) >= _PROSE)

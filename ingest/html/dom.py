@@ -12,10 +12,17 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr picture q rb rt rtc ruby s"
+    " samp slot small source span strike strong sub sup svg time tt u var wbr button input math semantics mi mo mn mrow"
+    " msup msub mfrac mtext mstyle msqrt munder mover annotation script".split()
+)
+"""Elements that do not begin a line. Custom elements (with a hyphen in their name) do not either."""
+
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
 _INVISIBLE = dict.fromkeys(
-    [*range(0x00, 0x09), *range(0x0E, 0x1C), 0x7F, 0xAD, 0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)]
+    [*range(0x09), *range(0x0E, 0x1C), 0x7F, 0xAD, 0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)]
     + [0x2060, *range(0x2066, 0x206A), 0xFEFF]
 )
 """Soft hyphen, zero-width and direction marks. U+200C and U+200D stay: they join letters with meaning."""
@@ -78,6 +85,11 @@ class Element:
                 yield item
             else:
                 stack.extend(reversed(item.children))
+
+    @property
+    def inline(self) -> bool:
+        """Whether text before and after the element stays on one line with it."""
+        return self.tag in INLINE or "-" in self.tag
 
     @property
     def text(self) -> str:

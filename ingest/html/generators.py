@@ -5,28 +5,31 @@ A profile is found by the page's generator meta, or by an id that only this gene
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ingest.html.dom import Element
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`content`: id of the element that holds the content. `titles` in `titles_in`: classes of a title
-    that is no heading element. `sections` with `section_names`: classes of blocks that are sections without a heading
-    element, and of their names. `breadcrumbs`: id of a trail that is not called one."""
+    """`generator`: how the generator's name in the meta tag begins. `marker`: an id that gives it away.
+    `content`: id or class of the element that holds the content. `title`: class of an element, and of the box around
+    it, that shows the page's title without being a heading. `headings`: classes of blocks that are headings, with
+    their levels."""
 
     generator: str = ""
     marker: str = ""
     content: str = ""
-    titles: frozenset[str] = frozenset()
-    titles_in: frozenset[str] = frozenset()
+    title: tuple[str, str] | None = None
+    headings: Mapping[str, int] = field(default_factory=dict)
 
 
 _NONE = Profile()
 _PROFILES = (
-    Profile(generator="doxygen", titles=frozenset({"title"}), titles_in=frozenset({"headertitle"})),
-    Profile(marker="apicontent", content="apicontent"),
+    Profile(generator="doxygen", content="contents", title=("title", "headertitle")),
+    Profile(marker="apicontent", content="apicontent"),  # Node.js
+    Profile(marker="class-metadata", headings={"method-heading": 4}),  # RDoc
 )
 
 
@@ -47,3 +50,14 @@ def profile(html: Element) -> Profile:
         if candidate.marker and candidate.marker in ids:
             return candidate
     return _NONE
+
+
+def shown_title(html: Element, known: Profile) -> Element | None:
+    """The element that shows the page's title, where the profile names one."""
+    if known.title is None:
+        return None
+    name, box = known.title
+    for element in html.walk():
+        if name in element.classes and element.parent is not None and box in element.parent.classes:
+            return element
+    return None

@@ -11,15 +11,11 @@ from dataclasses import dataclass
 
 from ingest.html.chrome import HEADINGS, SCREEN_READER_ONLY, callout, hidden, permalink
 from ingest.html.dom import Element, clean
-from ingest.html.generators import Profile
 from ingest.html.formulas import formula
+from ingest.html.generators import Profile
 
-_INLINE = frozenset(
-    "a abbr b bdi bdo cite code del dfn em font i ins kbd mark nobr q ruby rb rtc s samp small span strike strong sub"
-    " sup tt u var wbr math mi mo mn mrow msup msub time data label big acronym slot".split()
-)
-_LABELS = frozenset("overload mlabels mlabel".split())
-"""Doxygen's counters and labels beside a name."""
+_LABELS = frozenset("overload mlabels mlabel ingroups doc-labels doc-label".split())
+"""What Doxygen and mkdocstrings print beside a name: counters, groups, kinds of members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +71,16 @@ def _level(element: Element, profile: Profile) -> int:
             if role == "heading":
                 level = element.get("aria-level").strip()
                 return max(1, int(level)) if level.isdecimal() and len(level) < 3 else HEADINGS.get(element.tag, 2)
-        if profile.titles and not element.classes.isdisjoint(profile.titles):
-            above = element.parent
-            if above is not None and not above.classes.isdisjoint(profile.titles_in):
-                return 1
+        for name, level in profile.headings.items():
+            if name in element.classes:
+                return level
     return HEADINGS.get(element.tag, 0)
 
 
 def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element]) -> bool:
     own_id = bool(element.get("id"))
+    if linked_page(element) is not None:
+        return True
     for above in element.ancestors():
         if above.tag == "hgroup":
             return _outranked(element, level, above)
@@ -94,6 +91,18 @@ def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[
         if above is root or above.tag in ("pre", "button", "figcaption"):
             return above is not root
     return False
+
+
+def linked_page(element: Element) -> str | None:
+    """Where a title leads that is nothing but a link to another page: it names that page, not a section.
+    None for all others, also for a title that has an address of its own."""
+    if any(_named(e) for e in element.walk()) or (element.parent is not None and element.parent.get("id")):
+        return None
+    card = next((above for above in element.ancestors() if above.tag == "a"), None)
+    links = [card] if card is not None else [e for e in element.walk() if e.tag == "a"]
+    if len(links) != 1 or links[0].get("href").partition("#")[0] == "":
+        return None
+    return links[0].get("href") if card is not None or links[0].text == element.text else None
 
 
 def _outranked(element: Element, level: int, hgroup: Element) -> bool:
@@ -146,7 +155,7 @@ def _words(element: Element, keep_controls: bool) -> Iterable[str]:
             yield " "
         elif _is_aside(item, keep_controls):
             continue
-        elif tag in _INLINE or (tag == "button" and keep_controls):
+        elif item.inline:
             stack.extend(reversed(item.children))
         else:
             stack.append(" ")

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ingest.html.chrome import HEADINGS, callout
 from ingest.html.dom import Element
 
 _PLACING = frozenset("highlighttable rouge-table hljs-ln mlabels".split())
+_SIGNATURES = frozenset({"memname"})
+_PARTS = frozenset({"ul", "ol", "dl", "blockquote", *HEADINGS})
+_LONG_CELL = 200
+"""Characters from which on a cell of a single row is a column of the page."""
 
 
 @dataclass(slots=True)
@@ -19,12 +24,15 @@ class _Facts:
     headed: bool = False
     nested: bool = False
     code: bool = False
+    parts: bool = False
 
 
 @dataclass(slots=True)
 class Tables:
-    """`layout`: tables that place. `cells`: cells of data tables that have neighbours in their row."""
+    """`layout`: tables that place. `lines`: tables that set one line of text (a signature) in columns.
+    `cells`: cells of data tables that have neighbours in their row."""
 
+    lines: set[Element] = field(default_factory=set)
     layout: set[Element] = field(default_factory=set)
     cells: set[Element] = field(default_factory=set)
 
@@ -44,9 +52,10 @@ def classify(root: Element) -> Tables:
             open_tables.append(element)
         elif open_tables:
             _note(element, open_tables[-1], facts[open_tables[-1]], rows)
+    lines = {table for table in facts if not table.classes.isdisjoint(_SIGNATURES)}
     layout = {table for table, known in facts.items() if _places(table, known)}
-    cells = {cell for table, row in rows if table not in layout and len(row) > 1 for cell in row}
-    return Tables(layout, cells)
+    cells = {cell for table, row in rows if table not in layout and table not in lines and len(row) > 1 for cell in row}
+    return Tables(lines, layout, cells)
 
 
 def _note(element: Element, table: Element, known: _Facts, rows: list[tuple[Element, list[Element]]]) -> None:
@@ -59,6 +68,8 @@ def _note(element: Element, table: Element, known: _Facts, rows: list[tuple[Elem
         known.headed = True
     elif element.tag == "pre" and "\n" in "".join(element.strings()).strip():
         known.code = True
+    elif element.tag in _PARTS:
+        known.parts = True
 
 
 def _places(table: Element, known: _Facts) -> bool:
@@ -66,7 +77,15 @@ def _places(table: Element, known: _Facts) -> bool:
         return True
     if known.nested or known.code or known.widest <= 1:
         return True
-    return known.rows <= 1 and not known.headed
+    if known.rows <= 1 and not known.headed:
+        return known.parts or any(len(cell.text) > _LONG_CELL for cell in table.walk() if cell.tag == "td")
+    return _frames_callout(table)
+
+
+def _frames_callout(table: Element) -> bool:
+    """Some generators draw the box of a note as a table with the sign in its first cell."""
+    box = table.parent
+    return box is not None and callout(box) and next(box.elements) is table
 
 
 def _filled(cell: Element) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from contextlib import AsyncExitStack, aclosing
 from types import TracebackType
 from typing import Self
 
@@ -33,67 +32,65 @@ class Transient(FetchFailed):
 class Exchange:
     """Sends GET requests for one site, with its proxy, CA file and login headers. Open with `async with`.
 
-    `transport` takes the place of the network and its address checks. Behind a proxy the proxy resolves
-    host names, so addresses are not checked. No cookies are kept: pages are what a first visit
-    shows. Login headers of a site that starts on https never travel over http.
+    Speaks to a httpx transport rather than through a client, for no cookie, no redirect and no setting of the
+    environment is wanted. `transport` takes the place of the network and its address checks. Behind a proxy
+    the proxy resolves host names, so addresses are not checked. Login headers of a site that starts
+    on https never travel over http.
     """
 
     def __init__(self, site: Site, user_agent: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._site = site
-        self._user_agent = user_agent
-        self._transport = transport
+        self._given = transport
         self._stack = AsyncExitStack()
-        self._client: httpx.AsyncClient | None = None
+        self._transport: httpx.AsyncBaseTransport | None = None
+        self._timeout = httpx.Timeout(site.timeout, connect=site.timeout / 2, pool=None).as_dict()
+        self._usual = {
+            "User-Agent": user_agent,
+            "Accept": "text/html, application/xhtml+xml, */*;q=0.5",
+            "Accept-Encoding": "gzip",
+        }
 
     async def __aenter__(self) -> Self:
         """Raises SiteUnusable if the site's CA file or proxy cannot be used."""
-        client = httpx.AsyncClient(
-            transport=self._transport or _network(self._site),
-            headers={
-                "User-Agent": self._user_agent,
-                "Accept": "text/html, application/xhtml+xml, */*;q=0.5",
-                "Accept-Encoding": "gzip",
-            },
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            timeout=httpx.Timeout(self._site.timeout, connect=self._site.timeout / 2, pool=None),
-            trust_env=False,
-        )
-        self._client = await self._stack.enter_async_context(client)
+        self._transport = await self._stack.enter_async_context(self._given or _network(self._site))
         return self
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._client = None
+        self._transport = None
         await self._stack.aclose()
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Fetched:
         """Whatever the server answers. The body is at most the site's `max_bytes`, after decompression too.
         Raises Transient (no connection, no complete answer in time) and FetchFailed (the rest)."""
-        if self._client is None:
+        if self._transport is None:
             raise RuntimeError("Exchange is not open")
         try:
-            async with (
-                asyncio.timeout(self._site.timeout),
-                self._client.stream("GET", url, headers=self._headers(url, headers)) as response,
-            ):
-                body = await self._body(url, response)
+            request = httpx.Request(
+                "GET", url, headers=self._headers(url, headers), extensions={"timeout": self._timeout}
+            )
+            async with asyncio.timeout(self._site.timeout):
+                response = await self._transport.handle_async_request(request)
+                async with aclosing(response):
+                    body = await self._body(url, response)
         except (TimeoutError, httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._translated(url, error) from error
         received = dict(response.headers)
         return Fetched(url, response.status_code, body, received.get("content-type", ""), received)
 
     def _headers(self, url: str, headers: Mapping[str, str]) -> httpx.Headers:
-        private = self._site.start.startswith("http://") or url.startswith("https://")
-        login = self._site.headers if private else ()
-        return httpx.Headers([*headers.items(), *login], encoding="utf-8")
+        merged = httpx.Headers({**self._usual, **headers})
+        if self._site.start.startswith("http://") or url.startswith("https://"):
+            merged.update(httpx.Headers(self._site.headers, encoding="utf-8"))
+        return merged
 
     async def _body(self, url: str, response: httpx.Response) -> bytes:
         encoding = response.headers.get("content-encoding", "").strip().lower()
         decoder = Gunzip(self._site.max_bytes) if encoding in _GZIP else None
         body = bytearray()
         try:
-            async for data in response.aiter_raw():
+            async for data in _raw(response):
                 if not decoder and encoding not in _PLAIN:
                     raise FetchFailed(f"{url} came encoded as {encoding!r}, which was not asked for")
                 body += decoder.feed(data) if decoder else data
@@ -127,6 +124,12 @@ class Exchange:
                 return FetchFailed(f"{url} cannot be asked for: the URL or one of the site's headers is not valid")
             case _:
                 return Transient(f"{url}: the answer broke off ({reason})")
+
+
+def _raw(response: httpx.Response) -> httpx.AsyncByteStream:
+    """The body as it came over the wire, before any decoding."""
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    return response.stream
 
 
 def _network(site: Site) -> httpx.AsyncBaseTransport:

@@ -127,7 +127,7 @@ class HttpFetcher:
             except Transient as failure:
                 wait = max(backoff(attempt, self._rng), failure.retry_after or 0.0)
                 if attempt == self._attempts or wait > LONGEST_WAIT:
-                    tries = f" ({attempt} attempts)" if attempt > 1 else ""
+                    tries = f", in {attempt} attempts" if attempt > 1 else ""
                     raise FetchFailed(f"{failure}{tries}", failure.retry_after) from failure
                 log.info("fetch_retried", url=url, attempt=attempt, wait=round(wait, 2), why=str(failure))
             await self._sleep(wait)

@@ -101,9 +101,9 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             raise httpx.ConnectError(f"the name {host} has no address", request=request)
         for address in addresses:
             if not self._allowed(address):
+                name = host if host == address else f"{host} ({address})"
                 raise Blocked(
-                    f"{host} is at {address}, an address of a private network. If it is meant, set allow_private = true"
-                    " for this site."
+                    f"{name} is in a private network; if that is meant, set allow_private = true for this site"
                 )
         return addresses
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
 
-from ingest.errors import FetchFailed
+from ingest.errors import Blocked, FetchFailed
 from ingest.ports import Fetched
 
 _MOST_READ = 500 * 1024
@@ -25,9 +25,7 @@ class Rules:
     """What one robots.txt says to `agent` (a product token such as "ritbot")."""
 
     def __init__(self, fetched: Fetched, agent: str) -> None:
-        """Any answer but 200 (404, 403 …) means that there are no rules (section 2.3.1.3)."""
-        text = fetched.body[:_MOST_READ].decode("utf-8-sig", "replace") if fetched.status == 200 else ""
-        self._rules = Protego.parse(text)
+        self._rules = _parse(fetched)
         self._agent = agent
 
     def allows(self, url: str) -> bool:
@@ -38,9 +36,15 @@ class Rules:
         """Seconds between requests; 0 where it says nothing, never more than 30."""
         return min(max(self._rules.crawl_delay(self._agent) or 0.0, 0.0), _LONGEST_CRAWL_DELAY)
 
-    @property
-    def sitemaps(self) -> list[str]:
-        return list(self._rules.sitemaps)
+
+def sitemaps_in(fetched: Fetched) -> list[str]:
+    """The Sitemap lines of a robots.txt, as written."""
+    return list(_parse(fetched).sitemaps)
+
+
+def _parse(fetched: Fetched) -> Protego:
+    """Any answer but 200 (404, 403 …) means that there are no rules (section 2.3.1.3)."""
+    return Protego.parse(fetched.body[:_MOST_READ].decode("utf-8-sig", "replace") if fetched.status == 200 else "")
 
 
 class RobotsFiles:
@@ -64,15 +68,18 @@ class RobotsFiles:
                     self._files[address] = failure
         found = self._files[address]
         if isinstance(found, FetchFailed):
-            raise FetchFailed(str(found), found.retry_after) from found
+            raise type(found)(str(found), found.retry_after) from found
         return found
 
     async def rules(self, url: str) -> Rules:
-        """Raises FetchFailed: a robots.txt that cannot be read forbids all (section 2.3.1.4)."""
+        """Raises FetchFailed: a robots.txt that cannot be read forbids all (section 2.3.1.4). Raises Blocked where
+        its host may not be asked at all."""
         address = robots_url(url)
         if address not in self._rules:
             try:
                 self._rules[address] = Rules(await self.file(url), self._agent)
+            except Blocked:
+                raise
             except FetchFailed as failure:
                 host = urlsplit(url).netloc
                 raise FetchFailed(

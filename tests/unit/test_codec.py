@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import codec
@@ -72,20 +72,17 @@ def with_unknown_fields(value: Any) -> Any:
     return [with_unknown_fields(item) for item in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=50)
 @given(records)
 def test_a_record_comes_back_equal(record: PageRecord) -> None:
     assert codec.load_record(codec.dump_record(record)) == record
 
 
-@settings(max_examples=50)
 @given(records)
 def test_unknown_fields_are_passed_over_at_every_depth(record: PageRecord) -> None:
     later = json.dumps(with_unknown_fields(json.loads(codec.dump_record(record)))).encode()
     assert codec.load_record(later) == record
 
 
-@settings(max_examples=50)
 @given(pages)
 def test_a_page_comes_back_equal_with_all_its_hashes(page: Page) -> None:
     back = codec.load_page(codec.dump_page(page))
@@ -93,7 +90,6 @@ def test_a_page_comes_back_equal_with_all_its_hashes(page: Page) -> None:
     assert [node.own_hash for node in back.nodes] == [node.own_hash for node in page.nodes]
 
 
-@settings(max_examples=50)
 @given(nodes)
 def test_a_node_comes_back_equal_and_hashable(node: Node) -> None:
     assert hash(codec.load_node(codec.dump_node(node))) == hash(node)

@@ -73,3 +73,8 @@ def test_only_read_numbers_can_become_sources(text: str) -> None:
     _, sources, _ = from_marks(text, read)
     assert {s.first.node_id for s in sources} <= {"node-1", "node-12"}
     assert [s.number for s in sources] == list(range(1, len(sources) + 1))
+
+
+def test_brackets_in_code_are_no_marks() -> None:
+    text = "Take `items[1]` or items[0] [1]."
+    assert from_marks(text, {1: passage(1, "items")})[0] == "Take `items[1]` or items[0] [1]."

@@ -1,0 +1,64 @@
+# What can be done with ritbot. `make` alone lists it. Needs Python 3.11 or newer, and nothing else.
+
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+READY := .venv/.ready
+MANUAL := build/manual/.built
+LOCK := deploy/requirements.lock
+
+# The first Python that is new enough; another one by `make PYTHON=/path/to/python3 demo`.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+.PHONY: help demo test check fast bench-retrieval bench-parse manual lock clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(READY) $(MANUAL) ## Index ritbot's own manual, ask it four questions, then yours
+	@$(BIN)/ritbot demo --manual build/manual
+
+test: $(READY) $(MANUAL) ## All checks and all tests
+	@$(MAKE) --no-print-directory check
+	@echo "Testing (some minutes)."
+	@$(BIN)/pytest
+
+check: $(READY) ## Lint, format and types
+	@echo "Checking lint, format and types (a minute the first time)."
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+fast: $(READY) ## The quick tests only; stops at the first failure
+	@$(BIN)/pytest -x -m "not slow" tests/unit tests/contract tests/test_layers.py
+
+bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=folder QUESTIONS=file
+	@$(BIN)/python -m tests.bench.retrieval
+
+bench-parse: $(READY) ## Pages a second from HTML to tree
+	@$(BIN)/python -m tests.bench.parse
+
+manual: $(MANUAL) ## Build the manual to build/manual
+
+lock: $(READY) ## Write the lock anew from what .venv holds
+	@{ sed -n '/^#/p' $(LOCK); $(BIN)/pip freeze --all --exclude-editable \
+		| grep -vE '^(nvidia-|cuda-|triton==|pip==)' | sed 's/+cpu$$//'; } > $(LOCK).new
+	@mv $(LOCK).new $(LOCK)
+
+clean: ## Remove what was built and all caches, but not .venv
+	@rm -rf build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find bot deploy ingest navigator tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml $(LOCK) deploy/install.py
+	@test -n "$(PYTHON)" || { echo "ritbot needs Python 3.11 or newer, and no python3 here is." \
+		"Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@TMPDIR="$(CURDIR)/.cache/tmp" "$(PYTHON)" deploy/install.py
+
+$(MANUAL): $(shell find deploy/manual 2>/dev/null) | $(READY)
+	@echo "Building the manual (10 seconds)."
+	@rm -rf build/manual
+	@$(BIN)/sphinx-build -q -W --keep-going -b html -d build/manual-work deploy/manual build/manual
+	@touch $@

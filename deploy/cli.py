@@ -1,0 +1,211 @@
+"""The `ritbot` command. Each command is a few lines: read the settings, do one thing, say how it went.
+
+Exit status: 0 done; 1 done, but with a finding (no answer, a page that is not indexed, a fault that
+doctor found); 2 wrong settings or arguments; 3 something needed is not there or does not answer;
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from deploy import log
+from deploy.commands import ask as asking
+from deploy.commands import demo as demonstration
+from deploy.commands import doctor as diagnosis
+from deploy.commands import index as indexing
+from deploy.commands import sites as listing
+from deploy.commands import tree as drawing
+from deploy.complaints import SettingsError
+from deploy.known_sites import known_sites, named_after
+from deploy.settings import Settings, describe, load
+from ingest.errors import IngestError
+from ingest.model import Site
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="ritbot",
+    help="Answers questions from a documentation site and links every claim to the section it read.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+console = Console()
+errors = Console(stderr=True)
+
+Config = Annotated[Path | None, typer.Option("--config", "-c", help="The settings file; else ritbot.toml here.")]
+Folder = Annotated[Path | None, typer.Option("--folder", help="The data folder, instead of index.folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+
+
+def settings_of(config: Path | None, folder: Path | None = None) -> Settings:
+    settings = load(config)
+    if folder is not None:
+        settings = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
+    log.configure(settings.log)
+    return settings
+
+
+@app.command()
+def index(
+    target: Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the site.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where a folder's files are published.")] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Only pages whose URL holds this pattern.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="No pages whose URL holds this pattern.")] = None,
+    language: Annotated[str, typer.Option(help="The language of the pages.")] = "en",
+    delay: Annotated[float, typer.Option(help="Seconds between two requests.")] = 0.0,
+    allow_private: Annotated[bool, typer.Option(help="Fetch from private network addresses too.")] = False,
+    accept_removals: Annotated[bool, typer.Option(help="Let many pages go at once.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Index a folder of HTML or a website, or bring its index up to date."""
+    settings = settings_of(config, folder)
+    known = known_sites(settings, settings.index.folder)
+    if target is None:
+        sites = list(known.sites.values())
+        if not sites:
+            fail("There is no site yet. Name one: ritbot index FOLDER or URL.")
+    elif target in known.sites:
+        sites = [known.sites[target]]
+    else:
+        sites = [
+            Site(
+                name or named_after(target),
+                target if "://" in target else str(Path(target).expanduser().resolve()),
+                base_url=base_url,
+                include=tuple(include or ()),
+                exclude=tuple(exclude or ()),
+                language=language,
+                delay=delay,
+                allow_private=allow_private,
+                max_bytes=settings.index.max_page_bytes,
+            )
+        ]
+    summaries = run(indexing.index_sites(settings, sites, console, accept=accept_removals, remember=True))
+    if not all(summary.finished for summary in summaries):
+        raise typer.Exit(130)
+    raise typer.Exit(1 if any(s.held_back for s in summaries) else 0)
+
+
+@app.command()
+def ask(
+    question: Annotated[str | None, typer.Argument(help="The question; none: you are asked for it.")] = None,
+    site: Annotated[list[str] | None, typer.Option(help="Only this site.")] = None,
+    version: Annotated[str | None, typer.Option(help="Only this version of the documentation.")] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the whole way: what was offered, read, cited.")] = False,
+    as_json: Json = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Ask a question; the answer links to the sections that were read."""
+    settings = settings_of(config, folder)
+    try:
+        scope = asking.scope_of(known_sites(settings, settings.index.folder), site or [], version)
+    except ValueError as error:
+        fail(str(error))
+    if not settings.index.folder.exists():
+        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    if question is None and not sys.stdin.isatty():
+        question = sys.stdin.read()
+    if question is None:
+        run(asking.converse(settings, console, scope=scope, trace=trace))
+        return
+    answer = run(asking.ask(settings, question, console, scope=scope, trace=trace, as_json=as_json))
+    raise typer.Exit({"answered": 0, "greeting": 0, "not_found": 1, "failed": 3}[answer.outcome])
+
+
+@app.command()
+def tree(
+    target: Annotated[str, typer.Argument(help="An HTML file, a URL, or the id of an indexed node.")],
+    as_json: Json = False,
+    url: Annotated[str | None, typer.Option(help="The URL that a file was fetched from.")] = None,
+    status: Annotated[int, typer.Option(help="The HTTP status that it came with.")] = 200,
+    content_type: Annotated[str | None, typer.Option(help="The Content-Type that it came with.")] = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Draw a page as ritbot reads it, or a node with what stands around it."""
+    settings = settings_of(config, folder)
+    if target.startswith(("http://", "https://")) or Path(target).is_file():
+        page = drawing.show_page(
+            settings, target, console, url=url, status=status, content_type=content_type, as_json=as_json
+        )
+        raise typer.Exit(run(page))
+    if not settings.index.folder.exists():
+        fail(f"{target} is no file and no URL, and there is no index at {settings.index.folder}.")
+    raise typer.Exit(run(drawing.show_node(settings, target, console, as_json=as_json)))
+
+
+@app.command()
+def sites(config: Config = None, folder: Folder = None) -> None:
+    """List the sites with what is indexed of them."""
+    settings = settings_of(config, folder)
+    raise typer.Exit(run(listing.list_sites(settings, console)))
+
+
+@app.command()
+def doctor(config: Config = None, folder: Folder = None) -> None:
+    """Check settings, weights, data folder, index and model, and say what to do."""
+    raise typer.Exit(run(diagnosis.doctor(settings_of(config, folder), console, config)))
+
+
+@app.command()
+def demo(
+    manual: Annotated[Path, typer.Option(help="The folder of the built manual.")] = Path("build/manual"),
+) -> None:
+    """Index ritbot's own manual, ask it four questions, then take yours."""
+    if not manual.is_dir():
+        fail(f"There is no built manual at {manual}. Run: make demo")
+    settings = settings_of(None, manual.parent / "demo-index")
+    settings = settings.model_copy(update={"model": settings.model.model_copy(update={"provider": "extractive"})})
+    run(demonstration.demo(settings, manual, console, interactive=sys.stdin.isatty()))
+
+
+@app.command()
+def settings(config: Config = None) -> None:
+    """List every setting with what it takes, its default and what it is for."""
+    table = Table("setting", "takes", "default", "what for", show_lines=True)
+    for row in describe():
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's work; its expected errors end the process with a plain sentence."""
+    try:
+        return asyncio.run(work)
+    except IngestError as error:
+        fail(str(error), 3)
+    except SettingsError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 3)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def fail(reason: str, status: int = 2) -> NoReturn:
+    errors.print(Text(reason, style="red"))
+    raise typer.Exit(status)
+
+
+def main() -> None:
+    """The console script. Settings errors that occur before a command runs end as plainly."""
+    try:
+        app()
+    except SettingsError as error:
+        errors.print(Text(str(error), style="red"))
+        raise SystemExit(2) from None

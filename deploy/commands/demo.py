@@ -1,0 +1,34 @@
+"""`ritbot demo`: index ritbot's own manual, ask it four questions, then take the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+
+from deploy.commands.ask import show, take_questions
+from deploy.commands.index import index_sites
+from deploy.compose import open_navigator, open_stores
+from deploy.settings import Settings
+from ingest.model import Scope, Site
+
+QUESTIONS = (
+    "How do I index my own documentation site?",
+    "What happens to links in old tickets when a heading is renamed?",
+    "How does ritbot choose which sections to read?",
+    "Can ritbot book a flight to Paris for me?",
+)
+
+
+async def demo(settings: Settings, manual: Path, console: Console, *, interactive: bool) -> None:
+    """Raises IngestError. The index of the demo is kept beside the manual, so that a second run is quick."""
+    console.print(Rule("ritbot demo: its own manual, no key, no server"))
+    site = Site("manual", str(manual))
+    await index_sites(settings, [site], console, accept=True, remember=True)
+    async with open_stores(settings, "ritbot demo") as stores, open_navigator(stores, ("en",)) as navigator:
+        for question in QUESTIONS:
+            console.print(Rule(question, align="left", style="bold"))
+            show(await navigator.ask(question, Scope()), stores, console, trace=False, as_json=False)
+        if interactive:
+            await take_questions(navigator, stores, console, scope=Scope())

@@ -1,0 +1,130 @@
+"""`ritbot doctor`: is everything there, and if not, what to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from deploy.compose import anthropic_model, open_stores
+from deploy.known_sites import known_sites
+from deploy.settings import Settings, config_file
+from ingest.embed import MINILM, packaged_minilm
+from ingest.errors import IngestError, ModelMissing
+
+LOW_DISK = 500_000_000
+"""Bytes; with less room left than this an index may not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`ok` None: worth knowing, no fault. `advice`: what to do."""
+
+    ok: bool | None
+    what: str
+    advice: str = ""
+
+
+async def doctor(settings: Settings, console: Console, config: Path | None) -> int:
+    """Print the findings as they come; 0 if there is no fault."""
+    faults = 0
+    async for finding in _findings(settings, config):
+        faults += finding.ok is False
+        sign, style = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}[finding.ok]
+        console.print(Text.assemble((f"{sign} ", style), finding.what))
+        if finding.advice:
+            console.print(Text(f"  → {finding.advice}", style="yellow"))
+    console.print()
+    console.print("Everything is in order." if not faults else f"{faults} thing{'s' if faults > 1 else ''} to mend.")
+    return 1 if faults else 0
+
+
+async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Finding]:
+    path = config_file(config)
+    yield Finding(
+        True, f"Settings: {path.resolve() if path else 'defaults and variables; there is no ritbot.toml here'}"
+    )
+    yield _weights(settings)
+    yield _disk(settings.index.folder)
+    async for finding in _index(settings):
+        yield finding
+    async for finding in _model(settings):
+        yield finding
+
+
+def _weights(settings: Settings) -> Finding:
+    model = settings.embedding.model
+    if model != MINILM:
+        there = Path(model).expanduser().is_dir()
+        if there or settings.embedding.allow_download:
+            return Finding(True, f"Embedding model: {model}")
+        return Finding(
+            False, f"Embedding model: no folder {model}", "Name a folder in embedding.model, or allow_download."
+        )
+    try:
+        packaged_minilm()
+    except ModelMissing as error:
+        return Finding(False, "Embedding model: its weights are missing", str(error))
+    return Finding(True, f"Embedding model: {model}, weights installed and as published")
+
+
+def _disk(folder: Path) -> Finding:
+    existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    free = shutil.disk_usage(existing).free
+    what = f"Data folder: {folder} ({free / 1e9:.1f} GB free)"
+    return Finding(True, what) if free > LOW_DISK else Finding(False, what, "Make room, or set index.folder elsewhere.")
+
+
+async def _index(settings: Settings) -> AsyncIterator[Finding]:
+    if not settings.index.folder.exists():
+        yield Finding(None, "Index: none yet", "Make one: ritbot index FOLDER or URL.")
+        return
+    try:
+        known = known_sites(settings, settings.index.folder)
+        async with open_stores(settings, "ritbot doctor") as stores:
+            states = [state async for state in stores.trees.scan()]
+            held, live = await stores.index.count(), [s for s in states if s.state == "live"]
+            for name, site in known.sites.items():
+                counts = Counter(state.state for state in states if state.site == name)
+                text = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "not indexed yet"
+                yield Finding(
+                    True if counts["live"] else None,
+                    f"Site {name} ({site.start}): {text}",
+                    "" if counts["live"] else f"Run: ritbot index {name}",
+                )
+            for name, when in known.interrupted.items():
+                yield Finding(
+                    None,
+                    f"Site {name}: the round of {when:%Y-%m-%d %H:%M} UTC did not end",
+                    f"Run: ritbot index {name}",
+                )
+            listed = sum(state.chunks for state in live)
+            if listed > held:
+                yield Finding(
+                    False,
+                    f"Search index: {listed - held} of {listed} chunks are missing",
+                    "Remove the folder chunks/ in the data folder and run ritbot index for each site again.",
+                )
+            else:
+                yield Finding(
+                    True, f"Search index: {held} chunks of {sum(s.nodes for s in live)} sections on {len(live)} pages"
+                )
+    except IngestError as error:
+        yield Finding(False, "Index: it cannot be opened", str(error))
+
+
+async def _model(settings: Settings) -> AsyncIterator[Finding]:
+    if settings.model.chosen == "extractive":
+        yield Finding(
+            True, "Model: none; answers are extracts", "Set model.api_key (RITBOT_MODEL__API_KEY) for written answers."
+        )
+        return
+    async with anthropic_model(settings) as model:
+        found = await model.probe()
+        usable = found.reachable and found.key_accepted is not False and found.model_known is not False
+        yield Finding(usable and found.tools is not False, f"Model: {settings.model.name}", " ".join(found.notes))

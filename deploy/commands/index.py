@@ -1,0 +1,140 @@
+"""`ritbot index`: bring the index in step with a folder or a website."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from deploy.compose import Stores, open_fetcher, open_stores
+from deploy.known_sites import KnownSites, known_sites
+from deploy.settings import Settings
+from ingest.model import Site
+from ingest.rounds import Guard, Round, Summary
+
+SHOWN = 10
+"""Of a long list of pages so many are shown."""
+
+
+async def index_sites(
+    settings: Settings, sites: Sequence[Site], console: Console, *, accept: bool, remember: bool
+) -> list[Summary]:
+    """One round over each site; the summaries of what was done, also after an interruption. Raises
+    IngestError, SettingsError."""
+    summaries: list[Summary] = []
+    console.print("[dim]Loading the embedding model …[/dim]")
+    async with open_stores(settings, "ritbot index") as stores:
+        known = known_sites(settings, settings.index.folder)
+        for site in sites:
+            known = known.with_site(site).save() if remember else known
+            known, summary = await _one(stores, known, site, console, accept)
+            summaries.append(summary)
+            print_summary(console, summary)
+            if not summary.finished:
+                break
+    return summaries
+
+
+async def _one(
+    stores: Stores, known: KnownSites, site: Site, console: Console, accept: bool
+) -> tuple[KnownSites, Summary]:
+    since: datetime | None = known.interrupted.get(site.name)
+    if since:
+        console.print(f"[dim]Going on with the round of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.[/dim]")
+    known = known.began(site.name, stores.clock.now()).save()
+    index = stores.settings.index
+    with _bar(console) as bar:
+        task = bar.add_task(site.name, total=None, nodes=0, chunks=0, rate="")
+        started = asyncio.get_running_loop().time()
+
+        def show(summary: Summary) -> None:
+            seconds = max(asyncio.get_running_loop().time() - started, 0.001)
+            bar.update(
+                task,
+                total=summary.found,
+                completed=summary.done,
+                nodes=summary.nodes,
+                chunks=summary.chunks,
+                rate=f"{summary.done / seconds:.1f} pages/s",
+            )
+
+        async with open_fetcher(site) as fetcher:
+            round_ = Round(
+                site,
+                trees=stores.trees,
+                fetcher=fetcher,
+                indexer=lambda missing: stores.indexer(site, fetcher, missing),
+                clock=stores.clock,
+                guard=Guard(index.guard_share, index.guard_pages),
+                workers=index.concurrency,
+                accept=accept,
+                since=since,
+                progress=show,
+            )
+            try:
+                summary = await round_.run()
+            except asyncio.CancelledError:
+                return known, round_.summary
+    return known.ended(site.name).save(), summary
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("pages · {task.fields[nodes]} nodes · {task.fields[chunks]} chunks · {task.fields[rate]} ·"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    """What the round did, and what the operator should know or do."""
+    counts = summary.counts
+    kinds = [
+        f"{counts[kind]} {kind}"
+        for kind in ("new", "changed", "unchanged", "moved", "alias", "handled before")
+        if counts[kind]
+    ]
+    kinds += [f"{len(summary.gone)} gone"] if summary.gone else []
+    kinds += [f"{sum(summary.skipped.values())} skipped"] if summary.skipped else []
+    kinds += [f"{len(summary.failed)} failed"] if summary.failed else []
+    console.print(
+        Text.assemble(
+            (summary.site, "bold"),
+            f": {summary.done} pages — {', '.join(kinds) or 'nothing to do'}; "
+            f"{summary.nodes} nodes, {summary.chunks} chunks, {summary.embedded} embedded.",
+        )
+    )
+    for reason, count in summary.skipped.most_common():
+        console.print(f"  skipped, {reason}: {count}")
+    _pages(console, "gone", summary.gone)
+    _pages(console, "failed", summary.failed)
+    for warning in summary.warnings:
+        console.print(Text(f"  {warning}", style="yellow"))
+    if summary.held_back:
+        console.print(
+            Text(
+                f"  {len(summary.held_back)} of {summary.live_before} pages would go; that is so many that nothing was "
+                f"removed. If it is right, run: ritbot index {summary.site} --accept-removals",
+                style="bold yellow",
+            )
+        )
+        _pages(console, "would go", summary.held_back)
+    if not summary.finished:
+        console.print(
+            Text("  Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
+        )
+
+
+def _pages(console: Console, what: str, pages: Sequence[tuple[str, str]]) -> None:
+    for url, reason in pages[:SHOWN]:
+        console.print(Text(f"  {what}: {url}  ({reason})"), soft_wrap=True)
+    if len(pages) > SHOWN:
+        console.print(f"  … and {len(pages) - SHOWN} more")

@@ -1,0 +1,100 @@
+"""`ritbot tree`: how ritbot sees a page (a file, a URL), or a node and what stands around it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import mimetypes
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from bot.tree_view import print_node, print_page
+from deploy.compose import open_fetcher, open_trees
+from deploy.settings import Settings
+from ingest.errors import SiteUnusable
+from ingest.html.parse import parse
+from ingest.html.printed import printed
+from ingest.model import Document, Site
+from navigator.passages import link_of
+
+NODE_PREFIX = 6
+"""So many characters of a node id are enough to ask for it, if they are unambiguous."""
+
+
+async def show_page(
+    settings: Settings,
+    target: str,
+    console: Console,
+    *,
+    url: str | None = None,
+    status: int = 200,
+    content_type: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Parse a file or a URL and draw or print it; the exit status. Raises IngestError, OSError."""
+    if target.startswith(("http://", "https://")):
+        document, address = await _fetched(settings, target)
+    else:
+        address = url or Path(target).absolute().as_uri()
+        document = await asyncio.to_thread(_parsed, Path(target), address, status, content_type, settings)
+    if as_json:
+        sys.stdout.write(json.dumps(printed(document, address), ensure_ascii=False, indent=1) + "\n")
+        return 0
+    if document.page is None:
+        skip = document.skip
+        what = f"{skip.reason}: {skip.detail}".rstrip(": ") if skip else "empty"
+        console.print(f"This page is not indexed — {what}")
+        if skip and skip.redirect_to:
+            console.print(f"It redirects to {skip.redirect_to}")
+        return 1
+    print_page(console, document.page)
+    return 0
+
+
+def _parsed(path: Path, address: str, status: int, content_type: str | None, settings: Settings) -> Document:
+    kind = content_type if content_type is not None else (mimetypes.guess_type(path.name)[0] or "text/html")
+    limit = settings.index.max_page_bytes
+    return parse(path.read_bytes(), address, status=status, content_type=kind, max_bytes=limit)
+
+
+async def _fetched(settings: Settings, target: str) -> tuple[Document, str]:
+    site = Site("tree", target, allow_private=True, obey_robots=False, max_bytes=settings.index.max_page_bytes)
+    async with open_fetcher(site) as fetcher:
+        answer = await fetcher.fetch(target)
+    document = parse(
+        answer.body,
+        answer.url,
+        status=answer.status,
+        content_type=answer.content_type,
+        headers=answer.headers,
+        max_bytes=site.max_bytes,
+    )
+    if answer.status >= 400:
+        raise SiteUnusable(f"{target} answers with HTTP {answer.status}.")
+    return document, answer.url
+
+
+async def show_node(settings: Settings, target: str, console: Console, *, as_json: bool = False) -> int:
+    """Draw an indexed page (by its URL) or node (by its id or the beginning of it); the exit status."""
+    async with open_trees(settings) as trees:
+        found = await trees.find(target) if len(target) >= NODE_PREFIX else []
+        if len(found) != 1:
+            shown = "\n".join(f"  {node}" for node in found)
+            console.print(
+                f"{target} is the beginning of several node ids:\n{shown}"
+                if found
+                else f"{target} is no file, no URL, and no node of the index at {settings.index.folder}."
+            )
+            return 1
+        located = (await trees.nodes(found))[found[0]]
+        place = (await trees.place([located.page.key])).get(located.page.key, ())
+        link = link_of(located.page, located.node.id)
+        if as_json:
+            node = located.node
+            row = {"id": node.id, "title": node.title, "level": node.level, "link": link, "text": node.text}
+            sys.stdout.write(json.dumps(row, ensure_ascii=False, indent=1) + "\n")
+        else:
+            print_node(console, located, place, link)
+    return 0

@@ -1,0 +1,154 @@
+"""The composition root: which adapters stand behind which port. Nothing else knows more than one.
+
+Everything is opened in one AsyncExitStack and closed in reverse order, whatever happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from deploy.settings import Settings
+from ingest.embed import SentenceTransformerEmbedder
+from ingest.indexer import Indexer
+from ingest.model import Scope, Site
+from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, TreeStore
+from ingest.sites.fetch import HttpFetcher
+from ingest.sites.folder import FolderFetcher
+from ingest.stores.edge import EdgeChunkIndex
+from ingest.stores.folder import DataFolder, Stamp
+from ingest.stores.sqlite import SqliteTreeStore
+from ingest.text.chunks import Sizes
+from ingest.text.words import ANALYSER_VERSION
+from navigator.extracts import Weights
+from navigator.loop import Navigator
+from navigator.models.anthropic import AnthropicModel
+from navigator.models.extractive import ExtractiveModel
+from navigator.models.prices import Prices
+from navigator.ports import Model
+from navigator.retrieve import Recipe, Retriever
+from navigator.rules import Rules
+from navigator.tools import Toolbox
+
+USER_AGENT = f"ritbot/{version('ritbot')}"
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The open stores and what every role needs beside them."""
+
+    settings: Settings
+    trees: TreeStore
+    index: ChunkIndex
+    embedder: Embedder
+    clock: Clock
+
+    def indexer(self, site: Site, fetcher: Fetcher, missing_page: str | None = None) -> Indexer:
+        return Indexer(
+            site,
+            trees=self.trees,
+            index=self.index,
+            embedder=self.embedder,
+            fetcher=fetcher,
+            clock=self.clock,
+            sizes=self.sizes,
+            missing_page=missing_page,
+        )
+
+    @property
+    def sizes(self) -> Sizes:
+        index = self.settings.index
+        return Sizes.fit(self.embedder.window, index.chunk_tokens, index.path_tokens)
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings, command: str) -> AsyncIterator[Stores]:
+    """The embedded column: one process, one folder. Raises IngestError."""
+    async with AsyncExitStack() as stack:
+        folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
+        embedding = settings.embedding
+        embedder = await stack.enter_async_context(
+            SentenceTransformerEmbedder(
+                embedding.model,
+                batch_size=embedding.batch_size,
+                threads=embedding.threads,
+                allow_download=embedding.allow_download,
+            )
+        )
+        stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
+        folder.check(stamp)
+        folder.write(stamp)
+        trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
+        index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
+        yield Stores(settings, trees, index, embedder, SystemClock())
+
+
+@asynccontextmanager
+async def open_trees(settings: Settings) -> AsyncIterator[TreeStore]:
+    """The trees alone, for looking; works beside a process that holds the folder."""
+    async with SqliteTreeStore(DataFolder(settings.index.folder).trees) as trees:
+        yield trees
+
+
+def open_fetcher(site: Site) -> FolderFetcher | HttpFetcher:
+    """Not yet entered: use it with `async with`."""
+    return FolderFetcher(site) if site.is_folder else HttpFetcher(site, user_agent=USER_AGENT)
+
+
+@asynccontextmanager
+async def open_navigator(stores: Stores, languages: Sequence[str]) -> AsyncIterator[Navigator]:
+    """The navigator over open stores, with the model that the settings choose. `languages` are those of
+    the sites."""
+    settings = stores.settings
+    rules = Rules(
+        budget=settings.navigator.budget,
+        toc_budget=settings.navigator.toc_budget,
+        context_share=settings.navigator.context_warning,
+        read_limit=settings.navigator.read_limit,
+        outline=settings.retrieval.outline,
+    )
+    recipe = Recipe(
+        n=settings.retrieval.n, chunks_per_node=settings.retrieval.k_per_node, kappa=settings.retrieval.rrf_kappa
+    )
+
+    def toolbox(scope: Scope) -> Toolbox:
+        return Toolbox(
+            Retriever(stores.trees, stores.index, stores.embedder, recipe, languages), stores.trees, scope, rules
+        )
+
+    async with open_model(settings, stores.embedder) as model:
+        yield Navigator(toolbox, model, rules)
+
+
+def anthropic_model(settings: Settings) -> AnthropicModel:
+    """Not yet entered. The key goes nowhere but to the endpoint."""
+    model = settings.model
+    return AnthropicModel(
+        api_key=model.api_key.get_secret_value() if model.api_key else None,
+        base_url=model.base_url,
+        model=model.name,
+        max_tokens=model.max_tokens,
+        timeout=model.timeout,
+        max_retries=model.retries,
+        context_window=model.context_window,
+        citations=model.citations,
+        prompt_caching=model.prompt_caching,
+        prices=Prices(**model.prices.model_dump()),
+    )
+
+
+@asynccontextmanager
+async def open_model(settings: Settings, embedder: Embedder) -> AsyncIterator[Model]:
+    if settings.model.chosen == "anthropic":
+        async with anthropic_model(settings) as model:
+            yield model
+    else:
+        yield ExtractiveModel(embedder, Weights(threshold=settings.model.extract_threshold))

@@ -1,0 +1,84 @@
+"""The sites that this data folder knows: those of the settings, and those that were indexed by name on
+the command line, which are remembered beside the index (sites.json) with when a round began that has
+not ended. No secret is ever written there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from deploy.complaints import SettingsError
+from deploy.settings import Settings
+from ingest.model import Site
+
+_SECRET = ("headers", "proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSites:
+    """Sites by name. `interrupted`: when the unfinished round of a site began."""
+
+    path: Path
+    sites: dict[str, Site]
+    interrupted: dict[str, datetime]
+
+    def languages(self) -> tuple[str, ...]:
+        """Each language once; a question is analysed in all of them."""
+        return tuple(dict.fromkeys(site.language for site in self.sites.values())) or ("en",)
+
+    def with_site(self, site: Site) -> KnownSites:
+        return replace(self, sites={**self.sites, site.name: site})
+
+    def without(self, name: str) -> KnownSites:
+        return replace(self, sites={n: s for n, s in self.sites.items() if n != name})
+
+    def began(self, name: str, when: datetime) -> KnownSites:
+        """A round began; one that had begun before and never ended goes on."""
+        return replace(self, interrupted={name: when, **self.interrupted})
+
+    def ended(self, name: str) -> KnownSites:
+        return replace(self, interrupted={n: t for n, t in self.interrupted.items() if n != name})
+
+    def save(self) -> KnownSites:
+        rows = [{k: v for k, v in asdict(site).items() if k not in _SECRET} for site in self.sites.values()]
+        times = {name: when.isoformat() for name, when in self.interrupted.items()}
+        half = self.path.with_suffix(".half")
+        half.parent.mkdir(parents=True, exist_ok=True)
+        half.write_text(json.dumps({"sites": rows, "interrupted": times}, indent=1), encoding="utf-8")
+        os.replace(half, self.path)
+        return self
+
+
+def known_sites(settings: Settings, folder: Path) -> KnownSites:
+    """What the settings say wins over what is remembered. Raises SettingsError."""
+    path = folder / "sites.json"
+    kept: dict[str, Site] = {}
+    interrupted: dict[str, datetime] = {}
+    if path.is_file():
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            kept = {row["name"]: _site(row) for row in data["sites"]}
+            interrupted = {name: datetime.fromisoformat(when) for name, when in data["interrupted"].items()}
+        except (ValueError, KeyError, TypeError) as error:
+            raise SettingsError(
+                f"{path} is damaged ({error}): remove it; sites of ritbot.toml are not affected"
+            ) from None
+    configured = {site.name: settings.site(site.name) for site in settings.sites}
+    return KnownSites(path, {**kept, **configured}, interrupted)
+
+
+def _site(row: dict[str, object]) -> Site:
+    names = {field.name for field in fields(Site)}
+    return Site(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k in names})  # type: ignore[arg-type]
+
+
+def named_after(target: str) -> str:
+    """A site's name made from its folder or host."""
+    last = urlsplit(target).hostname if "://" in target else Path(target).resolve().name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", last or "docs").strip("-.") or "docs"

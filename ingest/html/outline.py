@@ -1,0 +1,330 @@
+"""The content of a page as sections in document order: one walk, which meets every text once.
+
+A heading begins a section that lasts until the next one; its parent is the nearest earlier heading of a
+smaller level. A definition lasts until its dd ends, then the section around it goes on; a heading inside
+a dd hangs under the definition, a later one never does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ingest.html import anchors
+from ingest.html.blocks import Writer
+from ingest.html.chrome import SCREEN_READER_ONLY, permalink
+from ingest.html.code import language, listing
+from ingest.html.dom import Element
+from ingest.html.formulas import formula
+from ingest.html.headings import Heading, note_mark, title
+from ingest.html.tables import Tables
+from ingest.model import Block, NodeKind
+
+_CODE = frozenset("pre listing xmp plaintext".split())
+_TABLE_PARTS = frozenset({"tr", "caption", "td", "th"})
+_BACK_SIGNS = frozenset("↩︎⏎^↑↵ ")
+
+
+@dataclass(slots=True)
+class Section:
+    """A node being written. `parent` is a position in the outline."""
+
+    level: int
+    title: str
+    parent: int | None = None
+    anchor: str | None = None
+    aliases: tuple[str, ...] = ()
+    kind: NodeKind = "heading"
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Definitions:
+    """An open list of address terms: the section around it, and what was open when it began."""
+
+    around: int
+    depth: int
+    terms: frozenset[Element]
+    in_terms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What was found out about the content before the walk."""
+
+    headings: dict[Element, Heading]
+    terms: dict[Element, frozenset[Element]]
+    tables: Tables
+    targets: anchors.Targets
+
+
+def outline(root: Element, plan: Plan, page_title: str) -> list[Section]:
+    """The sections of the content; the first is the page's own. A single h1 that nothing stands before is
+    the page's own section, else that is a section of level 0 with `page_title`."""
+    return _Outline(root, plan, page_title).sections
+
+
+class _Outline:
+    def __init__(self, root: Element, plan: Plan, page_title: str) -> None:
+        self._plan = plan
+        self.sections = [Section(0, page_title, kind="page")]
+        self._single_h1 = sum(heading.level == 1 for heading in plan.headings.values()) == 1
+        self._writer = Writer(self.sections[0].blocks)
+        self._current = 0
+        self._scopes: list[list[int]] = [[0]]
+        self._definitions: list[_Definitions] = []
+        self._before: list[Element] = []
+        self._seen = 0
+        self._walk(root)
+        self._writer.end()
+
+    def _walk(self, root: Element) -> None:
+        self._note_id(root)
+        open_elements = [(root, 0, iter(root.children))]
+        while open_elements:
+            element, seen, children = open_elements[-1]
+            for child in children:
+                if isinstance(child, str):
+                    self._text(child)
+                elif self._enter(child):
+                    open_elements.append((child, self._seen, iter(child.children)))
+                    break
+            else:
+                open_elements.pop()
+                self._leave(element, seen)
+
+    def _text(self, text: str) -> None:
+        self._writer.text(text)
+        if self._before and not text.isspace():
+            self._before.clear()
+        if text and not text.isspace():
+            self._seen += 1
+
+    def _note_id(self, element: Element) -> None:
+        if element.attrs and ("id" in element.attrs or (element.tag == "a" and "name" in element.attrs)):
+            self._before.append(element)
+
+    def _enter(self, element: Element) -> bool:
+        """Whether the walk goes on inside the element."""
+        heading = self._plan.headings.get(element)
+        if heading is not None:
+            self._heading(heading)
+            return False
+        tag = element.tag
+        if self._definitions and tag == "dt" and element in self._definitions[-1].terms:
+            self._term(element)
+            return False
+        self._note_id(element)
+        if element.inline:
+            return self._enter_inline(element)
+        if tag in _CODE or ("fragment" in element.classes and any("line" in e.classes for e in element.elements)):
+            self._code(element)
+            return False
+        if element.classes and self._formula(element):
+            return False
+        self._open(element)
+        return True
+
+    def _enter_inline(self, element: Element) -> bool:
+        tag = element.tag
+        if self._formula(element):
+            return False
+        if tag == "img":
+            self._image(element)
+        if tag in ("img", "button", "svg", "script", "source"):
+            return False
+        if tag == "a" and (permalink(element) or _back_link(element)):
+            self._before.extend(e for e in element.walk() if e is not element and e.get("id"))
+            return False
+        if tag == "rt":
+            self._writer.text("(")
+        if not element.classes and not element.attrs and tag != "sup":
+            return True
+        if not element.classes.isdisjoint(SCREEN_READER_ONLY):
+            return not any(above.tag in ("a", "button") for above in element.ancestors())
+        return not note_mark(element)
+
+    def _formula(self, element: Element) -> bool:
+        found = formula(element)
+        if found is None:
+            return False
+        tex, alone = found
+        if tex:
+            self._before.clear()
+            self._seen += 1
+            if alone:
+                self._writer.math(tex)
+            else:
+                self._writer.text(tex)
+        return True
+
+    def _image(self, element: Element) -> None:
+        alt = element.get("alt").strip()
+        if (" " in alt or not alt.isascii()) and not alt.startswith("data:"):
+            self._writer.image(alt)
+
+    def _code(self, element: Element) -> None:
+        text = listing(element)
+        if text.strip():
+            self._before.clear()
+            self._seen += 1
+        self._writer.code(text, language(element))
+
+    def _open(self, element: Element) -> None:
+        tag, writer = element.tag, self._writer
+        if tag == "br":
+            writer.line_break()
+        elif tag in ("ul", "ol", "menu"):
+            writer.open_list("ol" if tag == "ol" else "ul", _start(element))
+        elif tag == "dl":
+            self._open_definitions(element)
+        elif tag in ("li", "dt", "dd"):
+            self._open_item(element)
+        elif tag == "blockquote":
+            writer.open_quote()
+        elif tag == "table" and self._is_data(element):
+            writer.open_table()
+        elif tag in _TABLE_PARTS:
+            self._open_table_part(element)
+        else:
+            writer.end_paragraph()
+
+    def _leave(self, element: Element, seen: int) -> None:
+        if seen != self._seen:
+            while self._before and self._before[-1].order > element.order:
+                self._before.pop()
+        tag, writer = element.tag, self._writer
+        if element.inline:
+            if tag == "rt":
+                writer.text(")")
+        elif tag in ("ul", "ol", "menu"):
+            writer.close_list()
+        elif tag == "dl":
+            self._close_definitions(element)
+        elif tag == "blockquote":
+            writer.close_quote()
+        elif tag == "table" and self._is_data(element):
+            writer.close_table()
+        elif tag in _TABLE_PARTS:
+            if _table_of(element) not in self._plan.tables.lines:
+                writer.end_paragraph()
+        elif tag != "br":
+            writer.end_paragraph()
+
+    def _is_data(self, table: Element) -> bool:
+        return table not in self._plan.tables.layout and table not in self._plan.tables.lines
+
+    def _open_table_part(self, element: Element) -> None:
+        table = _table_of(element)
+        if table in self._plan.tables.lines:
+            self._writer.text(" ")
+        elif table is None or not self._is_data(table):
+            self._writer.end_paragraph()
+        elif element.tag in ("tr", "caption"):
+            self._writer.row()
+        else:
+            self._writer.cell()
+
+    def _heading(self, heading: Heading) -> None:
+        anchor, aliases = anchors.choose(heading.element, self._before, heading.limit, self._plan.targets)
+        self._passed()
+        self._writer.end()
+        first = self.sections[0]
+        if self._single_h1 and heading.level == 1 and len(self.sections) == 1 and not first.blocks:
+            first.level, first.title, first.anchor, first.aliases = 1, heading.title, anchor, aliases
+            self._writer.turn_to(first.blocks)
+            return
+        open_ones = self._scopes[-1]
+        while len(open_ones) > 1 and self.sections[open_ones[-1]].level >= heading.level:
+            open_ones.pop()
+        parent = open_ones[-1]
+        level = max(heading.level, self.sections[parent].level + 1)
+        open_ones.append(self._begin(Section(level, heading.title, parent, anchor, aliases)))
+
+    def _begin(self, section: Section) -> int:
+        self.sections.append(section)
+        self._current = len(self.sections) - 1
+        self._writer.turn_to(section.blocks)
+        return self._current
+
+    def _passed(self) -> None:
+        self._before.clear()
+        self._seen += 1
+
+    def _open_definitions(self, element: Element) -> None:
+        terms = self._plan.terms.get(element)
+        if terms is None:
+            self._writer.open_list("dl")
+            return
+        self._writer.end_paragraph()
+        self._definitions.append(_Definitions(self._current, len(self._scopes), terms))
+
+    def _close_definitions(self, element: Element) -> None:
+        if element not in self._plan.terms:
+            self._writer.close_list()
+            return
+        self._end_definition()
+        self._definitions.pop()
+
+    def _term(self, term: Element) -> None:
+        definitions = self._definitions[-1]
+        if definitions.in_terms:
+            section = self.sections[self._current]
+            anchor, aliases = anchors.choose(term, self._before, term.end + 1, self._plan.targets)
+            names = (anchor, *aliases) if anchor else aliases
+            section.aliases += tuple(name for name in names if name not in (section.anchor, *section.aliases))
+            self._writer.text(title(term))
+            self._writer.end_paragraph()
+            self._passed()
+            return
+        self._end_definition()
+        anchor, aliases = anchors.choose(term, self._before, _next_term(term), self._plan.targets)
+        self._passed()
+        around = definitions.around
+        section = Section(self.sections[around].level + 1, title(term), around, anchor, aliases, "definition")
+        self._scopes.append([self._begin(section)])
+        definitions.in_terms = True
+
+    def _open_item(self, element: Element) -> None:
+        if element.tag == "li" or not self._definitions or not self._belongs(element):
+            self._writer.item(element.tag)
+            return
+        self._writer.end_paragraph()
+        if element.tag == "dt":
+            self._end_definition()
+        self._definitions[-1].in_terms = False
+
+    def _belongs(self, element: Element) -> bool:
+        """Whether a dt or dd is the innermost open list of address terms' own."""
+        listing_ = next((above for above in element.ancestors() if above.tag == "dl"), None)
+        return listing_ is not None and self._plan.terms.get(listing_) is self._definitions[-1].terms
+
+    def _end_definition(self) -> None:
+        """Back to the section around the innermost list of address terms."""
+        definitions = self._definitions[-1]
+        definitions.in_terms = False
+        del self._scopes[definitions.depth :]
+        if self._current != definitions.around:
+            self._current = definitions.around
+            self._writer.turn_to(self.sections[self._current].blocks)
+
+
+def _table_of(element: Element) -> Element | None:
+    return next((above for above in element.ancestors() if above.tag == "table"), None)
+
+
+def _next_term(term: Element) -> float:
+    """The order of the first thing after a term's list or of the next term in it."""
+    listing_ = next((above for above in term.ancestors() if above.tag == "dl"), term)
+    return next((e.order for e in listing_.elements if e.tag == "dt" and e.order > term.order), listing_.end + 1)
+
+
+def _back_link(link: Element) -> bool:
+    """The way back from a note."""
+    if link.role == "doc-backlink" or any("backref" in name or "reversefootnote" in name for name in link.classes):
+        return "#" in link.get("href") and not any(c.isalpha() for c in link.text)
+    return link.get("href").startswith("#") and bool(link.text) and set(link.text) <= _BACK_SIGNS
+
+
+def _start(element: Element) -> int:
+    start = element.get("start").strip()
+    return int(start) if start.isdecimal() and len(start) < 7 else 1

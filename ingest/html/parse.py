@@ -1,0 +1,113 @@
+"""HTML to a page: its tree, its claims about its place, its links, or the reason why it gives none. Pure.
+
+bytes -> text (decode) -> elements (dom) -> content area (content) -> sections (outline) -> Page
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urldefrag
+
+from ingest.html import content, contents, decode, definitions, dom, generators, head, headings, tables, trail, verdict
+from ingest.html.anchors import Targets
+from ingest.html.dom import Element
+from ingest.html.outline import Plan, Section, outline
+from ingest.model import Document, Node, Page, Skip
+from ingest.urls import page_key, resolve
+
+_LINKING = frozenset({"a", "area", "frame", "iframe"})
+
+
+def parse(
+    body: bytes,
+    url: str,
+    *,
+    status: int = 200,
+    content_type: str = "",
+    headers: Mapping[str, str] = {},
+    key: str | None = None,
+    index_noindex: bool = False,
+    max_bytes: int = 10_000_000,
+    site_hosts: frozenset[str] = frozenset(),
+    missing_page: str | None = None,
+) -> Document:
+    """Read one page as it was answered from `url` (absolute http, https or file).
+
+    `headers`: response headers; their content type counts where `content_type` is empty. `key`: the page
+    key, made of `url` where not given. `index_noindex`: the owner's wish wins over the page's. `site_hosts`: further hosts
+    that a canonical address may name. `missing_page`: content hash of the site's answer to an address that does not
+    exist. Never raises on any bytes; raises ValueError if `url` is no page address and no key is given."""
+    key = page_key(url) if key is None else key
+    content_type = content_type or next((v for k, v in headers.items() if k.lower() == "content-type"), "")
+    if len(body) > max_bytes:
+        return Document(None, Skip("too_large", f"{len(body)} bytes, the limit is {max_bytes}"))
+    text = decode.decode(body, content_type)
+    if not verdict.is_html(body, text, content_type):
+        return Document(None, Skip("not_html" if body.strip() else "empty", content_type))
+    html = dom.read(decode.as_html(text, content_type))
+    base = head.base_url(html, url)
+    wishes = verdict.robots(html, headers)
+    links = _links(html, base, url)
+    page = _page(html, url, base, key, site_hosts)
+    skip = verdict.redirect(html, base, url, page)
+    if skip is None and wishes.noindex and not index_noindex:
+        skip = Skip("noindex", "the page asks not to be indexed")
+    if skip is None and page.content_hash == missing_page:
+        skip = Skip("soft_404", "the same answer as for an address that does not exist")
+    if skip is None:
+        skip = verdict.nothing_to_read(html, page, status)
+    plain = tuple(dict.fromkeys(urldefrag(link).url for link in links))
+    return Document(None if skip else page, skip, plain, wishes.nofollow, links)
+
+
+def _page(html: Element, url: str, base: str, key: str, site_hosts: frozenset[str]) -> Page:
+    canonical = head.canonical(html, url, base, site_hosts)
+    targets = Targets(html)
+    profile = generators.profile(html)
+    area = content.content_area(html, profile)
+    generated_lists = contents.generated(area)
+    in_contents = contents.section_links(html)
+    trails = trail.offered(html)
+    content.prune(area, content.controlled_panels(html))
+    known_tables = tables.classify(area)
+    found = headings.find(area, frozenset(known_tables.cells), profile)
+    names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
+    shown_title = generators.shown_title(html, profile)
+    title = headings.title(shown_title) if shown_title is not None else head.page_title(html, names)
+    terms = definitions.address_terms(area, targets, in_contents)
+    sections = outline(area, Plan(found, terms, known_tables, targets), title)
+    if sections[0].level:
+        title = sections[0].title
+    place = trail.Place(url, base, canonical, (title, sections[0].title, *names[:1]))
+    listings = generated_lists or contents.cards(area) or contents.link_lists(area)
+    lists = trail.listed_pages(listings, place)
+    claims = trail.claims(html, trails, place, lists)
+    return Page(key, url, canonical, title, _nodes(sections), claims, head.language(html))
+
+
+def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
+    return tuple(
+        Node(
+            id=str(position),
+            parent=None if section.parent is None else str(section.parent),
+            level=section.level,
+            title=section.title,
+            anchor=section.anchor,
+            aliases=section.aliases,
+            blocks=tuple(section.blocks),
+            kind=section.kind,
+        )
+        for position, section in enumerate(sections)
+    )
+
+
+def _links(html: Element, base: str, url: str) -> tuple[str, ...]:
+    """Absolute links to other pages, fragments kept, in document order, each once."""
+    own = urldefrag(url).url
+    found: dict[str, None] = {}
+    for element in html.walk():
+        href = element.get("src" if element.tag in ("frame", "iframe") else "href") if element.tag in _LINKING else ""
+        target = resolve(base, href) if href else None
+        if target is not None and urldefrag(target).url != own:
+            found[target] = None
+    return tuple(found)

@@ -1,0 +1,136 @@
+"""Whether a page may and can be indexed, and if not, why. Each rule answers for itself.
+
+Order: too large, not HTML, redirect (it wins over noindex, which then only concerns the stub), noindex, not found,
+needs JavaScript, empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ingest.html.dom import Element
+from ingest.model import Page, Skip
+from ingest.urls import resolve
+
+_HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "application/vnd.wap.xhtml+xml")
+_UNSURE_TYPES = ("", "text/plain", "application/octet-stream", "binary/octet-stream", "unknown/unknown")
+_BINARY = (
+    b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x00asm", b"OggS", b"ID3",
+    b"wOFF", b"wOF2", b"BM", b"\x7fELF", b"MZ", b"7z\xbc\xaf", b"Rar!", b"\xd0\xcf\x11\xe0",
+)  # fmt: skip
+_MARKUP = re.compile(
+    r"<(?:!doctype\s+html|html|head|body|title|meta|link|h[1-6]|p|div|main|article|table|ul|ol|section|nav|a|br|b|script"
+    r"|style|iframe|font|!--|pre|header)\b|<!--",
+    re.IGNORECASE,
+)
+_OTHER_XML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|urlset|sitemapindex|svg|rdf:RDF)\b", re.DOTALL)
+_REFRESH = re.compile(r"\s*(\d*\.?\d*)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*))?$", re.IGNORECASE | re.DOTALL)
+_INSTANT = 5.0
+"""Seconds up to which a refresh counts as a redirect where the page says little."""
+_STUB_WORDS = 60
+_NOT_FOUND = re.compile(
+    r"^\W*(?:(?:error|http|status)\W*(?:code\W*)?)?404\b|\b404\W+(?:error|not found|page)|\b(?:page|file|document|seite)\b"
+    r".{0,20}\b(?:not found|nicht gefunden|cannot be found|can't be found|could not be found|does(?: not|n't) exist)"
+    r"|^\W*not found\W*$|^\W*oops\b|ページが見つかりません|页面未找到|页面不存在|página no encontrada|page introuvable",
+    re.IGNORECASE,
+)
+_SCRIPT_ROOTS = frozenset("root app __next ___gatsby __nuxt app-root q-app svelte main-app".split())
+_NEEDS_SCRIPT = re.compile(r"enable\s+java\s?script|javascript\s+(?:is\s+)?(?:required|disabled|enabled)|requires\s+javascript", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """What meta tags and headers ask of crawlers."""
+
+    noindex: bool = False
+    nofollow: bool = False
+
+
+def is_html(body: bytes, text: str, content_type: str) -> bool:
+    """By content type where that is clear, else by the first bytes."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind not in _UNSURE_TYPES and kind not in _HTML_TYPES:
+        return False
+    start = body[:1024].lstrip()
+    if any(start.startswith(magic) for magic in _BINARY):
+        return False
+    head = text[:65_536]
+    if _OTHER_XML.match(head):
+        return False
+    if kind.startswith("text/html") or kind.startswith("application/xhtml"):
+        return not head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or _MARKUP.search(head) is not None
+    return _MARKUP.search(head) is not None
+
+
+def robots(html: Element, headers: Mapping[str, str]) -> Robots:
+    """From meta robots and googlebot, and from X-Robots-Tag (lines for other robots left out)."""
+    rules: set[str] = set()
+    for name, value in headers.items():
+        if name.lower() == "x-robots-tag":
+            rules |= _header_rules(value)
+    for element in html.walk():
+        if element.tag == "meta" and element.get("name").strip().lower() in ("robots", "googlebot", "ritbot"):
+            rules |= {rule.strip() for rule in element.get("content").lower().split(",")}
+    return Robots(not rules.isdisjoint(("noindex", "none")), not rules.isdisjoint(("nofollow", "none")))
+
+
+def _header_rules(value: str) -> set[str]:
+    """A rule with a name before it (`googlebot: noindex`) starts a list for that robot alone."""
+    rules: set[str] = set()
+    ours = True
+    for part in value.lower().replace("\n", ",").split(","):
+        name, colon, rule = part.partition(":")
+        if colon and name.strip() not in ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"):
+            ours = name.strip() in ("googlebot", "ritbot", "*")
+            part = rule
+        if ours:
+            rules.add(part.strip())
+    return rules
+
+
+def redirect(html: Element, base: str, url: str, page: Page) -> Skip | None:
+    """An instant meta refresh to another page; one of a few seconds where the page says little."""
+    words = sum(len(node.text.split()) for node in page.nodes)
+    for element in html.walk():
+        if element.tag != "meta" or element.get("http-equiv").strip().lower() != "refresh":
+            continue
+        match = _REFRESH.match(element.get("content"))
+        if match is None or not match[2]:
+            continue
+        delay = float(match[1]) if match[1] not in ("", ".") else 0.0
+        target = resolve(base, match[2].strip().strip("'\"").strip())
+        if target is None or target.partition("#")[0] == url.partition("#")[0]:
+            continue
+        if delay <= 1 or (delay <= _INSTANT and words < _STUB_WORDS):
+            return Skip("redirect", f"refresh after {delay:g} s", target)
+    return None
+
+
+def nothing_to_read(html: Element, page: Page, status: int) -> Skip | None:
+    """Not found with status 200, waiting for JavaScript, or empty."""
+    words = sum(len(node.text.split()) for node in page.nodes)
+    headed = any(node.kind != "page" or node.level for node in page.nodes)
+    names = [page.title, *(node.title for node in page.nodes[:2])]
+    if status < 400 and words < _STUB_WORDS and any(_NOT_FOUND.search(name) for name in names):
+        return Skip("soft_404", "title and little text say that nothing is here")
+    if words >= 20 or (words and headed):
+        return None
+    if _waits_for_script(html):
+        return Skip("needs_javascript", "the page is an empty shell that a script fills")
+    if not words and not headed:
+        return Skip("empty", "no text and no heading in the content")
+    return None
+
+
+def _waits_for_script(html: Element) -> bool:
+    scripts = shell = asked = False
+    for element in html.walk():
+        if element.tag == "script":
+            scripts = True
+        elif element.tag == "noscript" and _NEEDS_SCRIPT.search(element.text):
+            asked = True
+        elif element.get("id") in _SCRIPT_ROOTS or ("-" in element.tag and element.tag.endswith(("-app", "-root"))):
+            shell = shell or not element.text
+    return scripts and (shell or asked)

@@ -1,0 +1,127 @@
+"""A folder of HTML files as a site: the Fetcher over it, and the list of its pages.
+
+A file's URL is the site's base_url (else the folder's file URL) and the file's path in the folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote, unquote_to_bytes
+
+import structlog
+
+from ingest.errors import Blocked, FetchFailed, SiteUnusable
+from ingest.model import Site
+from ingest.ports import Fetched
+from ingest.sites.scope import base_url
+from ingest.urls import page_key
+
+log = structlog.get_logger()
+
+_CONTENT_TYPES = {".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".xml": "text/xml"}
+_PAGE_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
+_INDEX_FILES = ("index.html", "index.htm", "index.xhtml")
+_NOT_PAGES = frozenset({"_static", "_sources", "_images", "_downloads", "node_modules"})
+"""Folders that generators fill with assets and copies of sources."""
+
+
+class FolderFetcher:
+    """The Fetcher port over a folder. Nothing outside the folder is ever read, symbolic links included.
+
+    A directory's URL gives its index file, as a redirect. A file that is not there gives status 404; the
+    content type is told by the file's ending. Validators are not used: reading a file is cheap.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._base = base_url(site)
+        self._root = Path(os.path.abspath(site.start))
+
+    async def __aenter__(self) -> Self:
+        """Raises SiteUnusable if there is no such folder."""
+        await asyncio.to_thread(_check_folder, self._site)
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Nothing is held open."""
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        try:
+            key = page_key(url).partition("?")[0]
+        except ValueError as error:
+            raise Blocked(str(error)) from error
+        if not key.startswith(self._base):
+            raise Blocked(f"{url} does not lie under {self._base}, where the folder of site {self._site.name} stands")
+        return await asyncio.to_thread(self._read, url, key)
+
+    def _read(self, url: str, key: str) -> Fetched:
+        path = self._root / os.fsdecode(unquote_to_bytes(key.removeprefix(self._base)))
+        try:
+            if not _is_inside(path, self._root):
+                raise Blocked(f"{url} leads out of the folder {self._root}")
+            if path.is_dir():
+                return self._read_index(url, key, path)
+            if not path.is_file():
+                return Fetched(url, 404, b"")
+            if path.stat().st_size > self._site.max_bytes:
+                raise FetchFailed(
+                    f"{path} is larger than {self._site.max_bytes:,} bytes; raise max_bytes for this site"
+                )
+            content_type = _CONTENT_TYPES.get(path.suffix.lower(), "application/octet-stream")
+            return Fetched(url, 200, path.read_bytes(), content_type)
+        except FileNotFoundError:
+            return Fetched(url, 404, b"")
+        except (OSError, ValueError) as error:
+            raise FetchFailed(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+    def _read_index(self, url: str, key: str, path: Path) -> Fetched:
+        name = next((name for name in _INDEX_FILES if (path / name).is_file()), None)
+        if name is None:
+            return Fetched(url, 404, b"")
+        target = f"{key.rstrip('/')}/{name}"
+        found = self._read(target, target)
+        return Fetched(found.url, found.status, found.body, found.content_type, hops=((url, 301),))
+
+
+def list_pages(site: Site) -> list[str]:
+    """The URLs of all HTML files of the folder, sorted; hidden folders and those for assets are left out.
+
+    Raises SiteUnusable if any part of the folder cannot be read: a list with a hole would look like
+    pages that are gone.
+    """
+    _check_folder(site)
+    root, base = Path(os.path.abspath(site.start)), base_url(site)
+    pages: list[str] = []
+    for folder, folders, files in os.walk(root, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_PAGES]
+        for name in files:
+            path = Path(folder, name)
+            if path.suffix.lower() not in _PAGE_SUFFIXES or name.startswith("."):
+                continue
+            if path.is_symlink() and not _is_inside(path, root):
+                log.warning("page_skipped", path=str(path), why="a link out of the folder")
+                continue
+            pages.append(page_key(base + quote(os.fsencode(path.relative_to(root).as_posix()))))
+    return sorted(pages)
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def _check_folder(site: Site) -> None:
+    if not os.path.isdir(site.start):
+        raise SiteUnusable(
+            f"Site {site.name} starts at {site.start!r}, which is no folder; give a folder of HTML files or a URL"
+            " that begins with http:// or https://"
+        )
+
+
+def _refuse(error: OSError) -> None:
+    raise SiteUnusable(f"The folder {error.filename} cannot be read ({error.strerror}); nothing is done") from error

@@ -1,0 +1,218 @@
+"""The Model port on Anthropic's Messages API, and on any endpoint that speaks it.
+
+What an endpoint cannot do is found out, not configured: a request that it refuses is sent again without
+prompt caching and without search results, and what was taken is remembered; a reply that comes in one
+piece is read like a stream; counts that it leaves out are estimated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, replace
+from itertools import count
+from typing import Self
+
+import httpx2
+import structlog
+
+from navigator.errors import ModelError, ModelLimited, ModelUnreachable
+from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused
+from navigator.models.channel import Channel
+from navigator.models.faults import Refused
+from navigator.models.messages import Conversation, Form, Json, request, sources
+from navigator.models.prices import Prices
+from navigator.models.reply import Reply
+from navigator.ports import Called, Cited, Ended, ModelEvent, Tool, Turn
+
+log = structlog.get_logger()
+
+LONGEST_WAIT = 30.0
+"""Seconds: an endpoint that asks for a longer pause is not waited for; who asked is told."""
+LONGEST_BACKOFF = 8.0
+CHARACTERS_PER_TOKEN = 4
+"""The estimate for endpoints that do not count."""
+
+Events = AsyncGenerator[ModelEvent, None]
+
+
+class AnthropicModel:
+    """One model at one endpoint; any number of turns side by side.
+
+    `api_key` None sends none (local servers). `base_url` may have a path. `timeout`: seconds without
+    anything new (pings are nothing new). `max_retries`: further tries after a transient failure, only while
+    nothing was said, the first after `retry_wait` seconds, then doubling, or when the endpoint says.
+    `citations`: whether the endpoint gives its own; None: found out. Current models refuse any
+    `temperature` but None. `proxy`, `ca_file`, `trust_env`, `transport`: see Channel."""
+
+    def __init__(
+        self,
+        *,
+        api_key: str | None,
+        base_url: str | None = None,
+        model: str = "claude-haiku-5-5",
+        max_tokens: int = 8_192,
+        timeout: float = 60.0,
+        max_retries: int = 3,
+        retry_wait: float = 0.5,
+        context_window: int = 200_000,
+        temperature: float | None = None,
+        citations: bool | None = None,
+        prompt_caching: bool = True,
+        prices: Prices | None = None,
+        proxy: str | None = None,
+        ca_file: str | None = None,
+        trust_env: bool = False,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._channel = Channel(
+            api_key=api_key,
+            base_url=base_url,
+            model=model,
+            timeout=timeout,
+            proxy=proxy,
+            ca_file=ca_file,
+            trust_env=trust_env,
+            transport=transport,
+        )
+        self._name = model
+        self._context_window = context_window
+        self._limits: Json = {"max_tokens": max_tokens}
+        if temperature is not None:
+            self._limits["extra_body"] = {"temperature": temperature}
+        self._max_retries = max_retries
+        self._retry_wait = retry_wait
+        self._prices = prices
+        self._form = Form(citations=citations is not False, caching=prompt_caching)
+        self._may_drop_citations = citations is None
+        self._citations_unproven = citations is None and base_url is not None
+        self._proving = asyncio.Lock()
+        self._reports_caching = False
+
+    async def __aenter__(self) -> Self:
+        await self._channel.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._channel.__aexit__()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def cites(self) -> bool:
+        return self._form.citations
+
+    @property
+    def context_window(self) -> int:
+        return self._context_window
+
+    async def turn(
+        self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        conversation = Conversation(system, turns, tools, must_answer)
+        if conversation.passages:
+            async with self._proving:
+                if self._citations_unproven:
+                    await self._try_citations()
+        async with aclosing(self._negotiated(conversation)) as events:
+            async for event in events:
+                yield event
+
+    async def probe(self) -> Capabilities:
+        """What the endpoint can do, at the price of two tiny conversations. Raises nothing for what it cannot."""
+        try:
+            tools = any([isinstance(event, Called) async for event in self._negotiated(TRY_TOOLS)])
+            streaming, caching = self._channel.streams, self._form.caching and self._reports_caching
+            citations = self._form.citations and await self._try_citations()
+        except Refused as error:
+            return refused(error)
+        except ModelError as error:
+            limited = isinstance(error, ModelLimited)
+            return Capabilities(limited, True if limited else None, notes=(str(error),))
+        notes = missing(streaming, tools, citations, caching, citations_expected=self._form.citations)
+        return Capabilities(True, True, True, streaming, tools, citations, caching, notes)
+
+    async def _try_citations(self) -> bool:
+        """Ask for a citation and see. Some endpoints take search results and show the model nothing of them."""
+        try:
+            cited = any([isinstance(event, Cited) async for event in self._negotiated(TRY_CITATIONS)])
+        except Refused as error:
+            if not error.by_shape:
+                raise
+            cited = False
+        log.info("citations_tried", model=self._name, cited=cited)
+        self._citations_unproven = False
+        if not cited and self._may_drop_citations:
+            self._form = replace(self._form, citations=False)
+        return cited
+
+    async def _negotiated(self, conversation: Conversation) -> Events:
+        """The turn in the fullest form that the endpoint takes."""
+        form = first = self._form
+        simpler = list(first.simpler(droppable_citations=self._may_drop_citations and bool(conversation.passages)))
+        refusal: Refused | None = None
+        said = False
+        while True:
+            try:
+                async with aclosing(self._patient(conversation, form)) as events:
+                    async for event in events:
+                        if form != first and not said:
+                            log.info("form_settled", model=self._name, **asdict(form))
+                            self._form = form
+                        said = True
+                        yield event
+                return
+            except Refused as error:
+                refusal = refusal or error
+                if said or not error.by_shape or not simpler:
+                    raise refusal from error
+                form = simpler.pop(0)
+
+    async def _patient(self, conversation: Conversation, form: Form) -> Events:
+        """The turn, tried again after a transient failure while nothing was said."""
+        for attempt in count():
+            said = False
+            try:
+                async with aclosing(self._once(conversation, form)) as events:
+                    async for event in events:
+                        said = True
+                        yield event
+                return
+            except (ModelUnreachable, ModelLimited) as error:
+                wait = min(self._retry_wait * 2.0**attempt, LONGEST_BACKOFF)
+                if isinstance(error, ModelLimited) and error.retry_after is not None:
+                    wait = error.retry_after
+                if said or attempt >= self._max_retries or wait > LONGEST_WAIT:
+                    raise
+                log.info("model_retried", kind=type(error).__name__, attempt=attempt + 1, wait=round(wait, 2))
+                await asyncio.sleep(wait)
+
+    async def _once(self, conversation: Conversation, form: Form) -> Events:
+        started = time.monotonic()
+        body = request(conversation, form)
+        reply = Reply(sources(conversation))
+        async with aclosing(self._channel.send(self._limits | body)) as received:
+            async for data in received:
+                for event in reply.feed(data):
+                    yield event
+        if not reply.complete:
+            raise self._channel.faults.broke_off() if reply.begun else self._channel.faults.not_the_api()
+        self._reports_caching = reply.reports_caching
+        for event in reply.close():
+            yield self._counted(event, body, started) if isinstance(event, Ended) else event
+
+    def _counted(self, ended: Ended, body: Json, started: float) -> Ended:
+        """With the cost; with an estimate where the endpoint counts nothing."""
+        if ended.context_tokens:
+            cost = self._prices.cost(ended.usage) if self._prices else None
+            ended = replace(ended, usage=replace(ended.usage, cost=cost))
+        else:
+            ended = replace(ended, context_tokens=len(json.dumps(body, ensure_ascii=False)) // CHARACTERS_PER_TOKEN)
+        seconds = round(time.monotonic() - started, 2)
+        log.info("model_answered", model=self._name, reason=ended.reason, seconds=seconds, **asdict(ended.usage))
+        return ended

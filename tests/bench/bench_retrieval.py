@@ -1,0 +1,172 @@
+"""Retrieval on real questions: is the gold section in the forest, and what does the forest cost?
+
+    make bench-retrieval [HTML=folder QUESTIONS=file]
+
+forest@n: the gold section is one of the n best nodes or an ancestor of one; page@n: the gold page holds
+one of them (in percent). S(F) tokens are counted by the embedding model's tokenizer. Then the extracts:
+how often the gold section, and the gold page, is among the nodes cited, and how many questions that the
+documentation does not answer are turned away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+
+import structlog
+
+from ingest.model import Scope, Site
+from ingest.ports import Outline
+from ingest.rounds import Guard, Round
+from ingest.sites.folder import FolderFetcher
+from ingest.stores.edge import EdgeChunkIndex
+from ingest.stores.sqlite import SqliteTreeStore
+from ingest.text.chunks import Sizes
+from ingest.indexer import Indexer
+from ingest.urls import page_key
+from navigator.forest import Numbering, induce
+from navigator.loop import Navigator
+from navigator.models.extractive import ExtractiveModel
+from navigator.outline import render
+from navigator.retrieve import Recipe, Retriever
+from navigator.rules import Rules
+from navigator.tools import Toolbox
+from tests.bench.corpus import CACHE, CachedEmbedder, Question, embedder, html_folder, questions
+
+UNANSWERABLE = Path(__file__).parent / "data" / "unanswerable.txt"
+SIZES = (160, 64)
+
+
+class WallClock:
+    def now(self):  # type: ignore[no-untyped-def]
+        from datetime import UTC, datetime
+
+        return datetime.now(UTC)
+
+
+async def index(folder: Path, trees: SqliteTreeStore, chunks: EdgeChunkIndex, model: CachedEmbedder) -> None:
+    """One round over the folder; what has not changed costs nothing."""
+    site = Site("bench", str(folder))
+    started = time.monotonic()
+    async with FolderFetcher(site) as fetcher:
+        sizes = Sizes.fit(model.window, *SIZES)
+        clock = WallClock()
+        summary = await Round(
+            site,
+            trees=trees,
+            fetcher=fetcher,
+            indexer=lambda missing: Indexer(
+                site, trees=trees, index=chunks, embedder=model, fetcher=fetcher, clock=clock, sizes=sizes
+            ),
+            clock=clock,
+            guard=Guard(),
+            accept=True,
+        ).run()
+    print(
+        f"indexed {summary.done} pages, {summary.nodes} nodes, {summary.chunks} chunks ({model.misses} texts embedded "
+        f"now) in {time.monotonic() - started:.0f} s: {dict(summary.counts)}"
+    )
+
+
+class Judge:
+    """Knows where the gold sections are."""
+
+    def __init__(self, folder: Path, pages: dict[str, Outline], asked: Sequence[Question]) -> None:
+        self.keys = {q: page_key((folder / q.page).as_uri()) for q in asked}
+        self._pages = pages
+        self.with_section = [q for q in asked if q.anchor and self.gold(q)]
+        lost = [q for q in asked if q.anchor and not self.gold(q)]
+        for question in lost:
+            print(f"  gold anchor is no node: {question.page}#{question.anchor}")
+
+    def gold(self, question: Question) -> str | None:
+        page = self._pages.get(self.keys[question])
+        anchors = {h.anchor: h.id for h in page.headings} if page else {}
+        return anchors.get(question.anchor)
+
+    def in_forest(self, question: Question, nodes: Sequence[str]) -> bool:
+        """The gold section is one of the nodes or an ancestor of one."""
+        page, gold = self._pages[self.keys[question]], self.gold(question)
+        parents = {h.id: h.parent for h in page.headings}
+        for node in nodes:
+            current: str | None = node if node in parents else None
+            while current is not None:
+                if current == gold:
+                    return True
+                current = parents[current]
+        return False
+
+    def on_page(self, question: Question, nodes: Sequence[str]) -> bool:
+        page = self._pages.get(self.keys[question])
+        return page is not None and bool({h.id for h in page.headings}.intersection(nodes))
+
+
+def percent(hits: Sequence[bool]) -> float:
+    return 100 * sum(hits) / len(hits) if hits else 0.0
+
+
+async def retrieval(retriever: Retriever, trees: SqliteTreeStore, judge: Judge, asked: Sequence[Question], count) -> None:  # type: ignore[no-untyped-def]
+    ranked: dict[Question, list[str]] = {}
+    outline: list[int] = []
+    as_json: list[int] = []
+    started = time.monotonic()
+    for question in asked:
+        found = await retriever.search(question.text, Scope())
+        ranked[question] = list(found.scores)
+        places = await trees.place([page.key for page in found.pages])
+        forest = induce(question.text, found.scores, found.pages, places, Numbering())
+        outline.append(count(render(forest)))
+        as_json.append(count(render(forest, "json")))
+    seconds = time.monotonic() - started
+    row = [
+        f"forest@{n} {percent([judge.in_forest(q, ranked[q][:n]) for q in judge.with_section]):.1f}" for n in (3, 10, 50)
+    ]
+    row += [f"page@{n} {percent([judge.on_page(q, ranked[q][:n]) for q in asked]):.1f}" for n in (3, 50)]
+    print("  ".join(row))
+    print(
+        f"S(F): outline {mean(outline):.0f} tokens, JSON {mean(as_json):.0f}, ratio {mean(outline) / mean(as_json):.3f}; "
+        f"{1000 * seconds / len(asked):.0f} ms a question"
+    )
+
+
+async def extracts(navigator: Navigator, judge: Judge, asked: Sequence[Question]) -> None:
+    answers = {q: await navigator.ask(q.text) for q in asked}
+    cited = {q: [s.first.node_id for s in a.sources] for q, a in answers.items()}
+    answered = [a.outcome == "answered" for a in answers.values()]
+    print(
+        f"extracts: {percent(answered):.1f}% answered; gold section cited {percent([judge.gold(q) in cited[q] for q in judge.with_section]):.1f}%, "
+        f"cited or above a cited one {percent([judge.in_forest(q, cited[q]) for q in judge.with_section]):.1f}%, "
+        f"gold page cited {percent([judge.on_page(q, cited[q]) for q in asked]):.1f}%; "
+        f"{mean(len(c) for c in cited.values()):.1f} nodes cited; {mean(a.trace.seconds for a in answers.values()):.2f} s an answer"
+    )
+    foreign = [await navigator.ask(line) for line in UNANSWERABLE.read_text(encoding="utf-8").splitlines() if line.strip()]
+    print(f"unanswerable questions turned away: {percent([a.outcome == 'not_found' for a in foreign]):.1f}% of {len(foreign)}")
+
+
+async def main() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    folder, asked = html_folder(), questions()
+    store = CACHE / "index" / folder.name
+    store.mkdir(parents=True, exist_ok=True)
+    async with (
+        embedder() as model,
+        SqliteTreeStore(store / "trees.sqlite") as trees,
+        EdgeChunkIndex(store / "chunks", model.dimensions) as chunks,
+    ):
+        await index(folder, trees, chunks, model)
+        keys = [state.key async for state in trees.scan() if state.state == "live"]
+        judge = Judge(folder, dict(await trees.outlines(keys)), asked)
+        print(f"{len(asked)} questions, {len(judge.with_section)} with a gold section; {len(keys)} live pages")
+        retriever = Retriever(trees, chunks, model, Recipe())
+        await retrieval(retriever, trees, judge, asked, model.count)
+        rules = Rules()
+        navigator = Navigator(lambda scope: Toolbox(retriever, trees, scope, rules), ExtractiveModel(model), rules)
+        await extracts(navigator, judge, asked)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

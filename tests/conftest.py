@@ -1,0 +1,71 @@
+"""What all tests share: real input where it is there, silence, one hypothesis profile, no network.
+
+Real pages and questions lie in a folder called `shared` beside the checkout, or where RITBOT_SHARED
+says. Tests that need them ask for the fixture `shared` and are skipped, with the reason, where it is
+missing.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import structlog
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# No test may ask a model hub, not even one that starts a process of its own, and none goes through a proxy.
+os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "NO_PROXY": "*", "no_proxy": "*"}
+
+# A slow machine is no failure (deadline), and CI tries the same examples every time (derandomize).
+settings.register_profile("here", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+def _loopback_only(event: str, arguments: tuple[object, ...]) -> None:
+    """An audit hook: a test that reaches for another machine fails, whatever it does with errors."""
+    if event in ("socket.connect", "socket.sendto"):
+        address = arguments[1]
+        host = address[0] if isinstance(address, tuple) else None
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = arguments[0]
+    else:
+        return
+    if isinstance(host, (bytes, bytearray)):
+        host = host.decode("ascii", "replace")
+    if isinstance(host, str) and not is_loopback(host):
+        pytest.fail(f"A test reached for {host}: tests talk to this machine only.")
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host in ("", "localhost")
+    return address.is_loopback or address.is_unspecified
+
+
+sys.addaudithook(_loopback_only)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with real input."""
+    folder = Path(os.environ.get("RITBOT_SHARED") or ROOT.parent / "shared")
+    if not folder.is_dir():
+        pytest.skip(f"REAL INPUT IS MISSING: there is no folder {folder}; RITBOT_SHARED can name another")
+    return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quiet() -> None:
+    """Events are rendered and dropped."""
+    structlog.configure(
+        processors=[structlog.contextvars.merge_contextvars, structlog.processors.JSONRenderer()],
+        logger_factory=structlog.ReturnLoggerFactory(),
+    )

@@ -1,0 +1,258 @@
+"""The navigator's loop on a real (small) index, with a scripted model: whatever the model does, every
+question ends in a sensible answer, and nothing unread is ever cited."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ingest.model import Scope
+from navigator.answer import Answer
+from navigator.errors import ModelUnreachable
+from navigator.loop import Navigator
+from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall, ToolTurn, UserTurn
+from navigator.retrieve import Recipe, Retriever
+from navigator.rules import READ_FIRST, Rules
+from navigator.tools import Toolbox
+from tests.fakes.model import ScriptedModel, read, toc
+from tests.fakes.site import IndexedSite, html, indexed_site
+
+PUMPS = "https://docs.example.test/pumps.html"
+PAGES = {
+    PUMPS: html(
+        "Pumps",
+        "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>Fill the pump with water first.</p><pre>pump --prime</pre>"
+        "<h2 id='seal'>Seals</h2><p>Grease the seal twice a year.</p>",
+    ),
+    "https://docs.example.test/valves.html": html("Valves", "<p>Valves open and shut.</p>"),
+}
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[IndexedSite]:
+    async with indexed_site(tmp_path, PAGES) as open_site:
+        yield open_site
+
+
+def navigator(site: IndexedSite, model: ScriptedModel, rules: Rules | None = None) -> Navigator:
+    bounds = rules or Rules()
+
+    def toolbox(scope: Scope) -> Toolbox:
+        return Toolbox(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, scope, bounds)
+
+    return Navigator(toolbox, model, bounds)
+
+
+def last_results(model: ScriptedModel) -> ToolTurn:
+    turn = model.asked[-1][1][-1]
+    assert isinstance(turn, ToolTurn)
+    return turn
+
+
+async def number_of(site: IndexedSite, question: str, title: str) -> int:
+    """The number that a section gets when this question is asked."""
+    model = ScriptedModel(toc(question), [Said("…")])
+    answer = await navigator(site, model).ask(question)
+    return next(number for number, _, path in answer.trace.shown if path[-1] == title)
+
+
+async def ask(
+    site: IndexedSite, *script: list[ModelEvent] | Exception, question: str = "How do I prime a pump?"
+) -> Answer:
+    return await navigator(site, ScriptedModel(*script)).ask(question)
+
+
+async def test_search_read_answer_with_a_citation_of_what_was_read(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    answer = await ask(site, toc("prime pump"), read(number), [Said("Fill it with water."), Cited(0, 0, 0, "")])
+    assert answer.outcome == "answered"
+    assert answer.text == "Fill it with water. [1]"
+    source = answer.sources[0].first
+    assert source.path == ("Pumps", "Priming")
+    assert source.node_link == f"{PUMPS}#prime"
+    assert source.link.startswith(f"{PUMPS}#prime:~:text=")
+    assert source.quote == "Fill the pump with water first."
+    assert [step.tool for step in answer.trace.steps] == ["get_toc", "read"]
+
+
+async def test_a_citation_of_something_unread_is_dropped(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    answer = await ask(
+        site, toc("prime pump"), read(number), [Said("a"), Cited(5, 0, 0, ""), Cited(0, 9, 9, ""), Cited(0, 1, 1, "")]
+    )
+    assert [source.first.quote for source in answer.sources] == ["pump --prime"]
+
+
+async def test_an_answer_without_any_citation_is_not_given(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    answer = await ask(site, toc("prime pump"), read(number), [Said("From what I know, use magic.")])
+    assert answer.outcome == "not_found"
+    assert "magic" not in answer.text
+    assert answer.sources == ()
+    assert answer.nearest
+
+
+async def test_the_model_is_sent_back_when_it_answers_before_reading(site: IndexedSite) -> None:
+    model = ScriptedModel([Said("Water, I guess.")], toc("prime pump"), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert answer.outcome == "answered"
+    assert UserTurn(READ_FIRST) in model.asked[1][1]
+
+
+async def test_a_model_that_never_reads_ends_as_not_found(site: IndexedSite) -> None:
+    model = ScriptedModel([Said("I know this by heart.")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert (answer.outcome, len(model.asked)) == ("not_found", 3)
+    assert "heart" not in answer.text
+
+
+async def test_a_model_that_only_searches_stops_at_the_budget(site: IndexedSite) -> None:
+    model = ScriptedModel(toc("pump"))
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert answer.outcome == "not_found"
+    assert answer.trace.calls == 10
+    assert sum(step.error is None for step in answer.trace.steps) == 3
+
+
+async def test_both_tools_in_one_turn_are_refused(site: IndexedSite) -> None:
+    both: list[ModelEvent] = [
+        Called(ToolCall("a", "get_toc", {"query": "pump"})),
+        Called(ToolCall("b", "read", {"sections": [1]})),
+    ]
+    model = ScriptedModel(toc("pump"), both, read(1), [Said("x"), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert [bool(step.error) for step in answer.trace.steps] == [False, True, True, False]
+    assert answer.outcome == "answered"
+
+
+@pytest.mark.parametrize("sections", [[99], ["abc"], [], [None], [1.5e99], [{}]])
+async def test_numbers_that_were_never_shown_come_back_as_tool_errors(
+    site: IndexedSite, sections: list[object]
+) -> None:
+    model = ScriptedModel(toc("pump"), read(*sections), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert answer.trace.steps[1].error
+    assert answer.outcome == "answered"
+
+
+async def test_reading_before_any_table_was_shown_is_refused(site: IndexedSite) -> None:
+    answer = await ask(site, read(1), toc("pump"), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    assert answer.trace.steps[0].error
+    assert answer.outcome == "answered"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"query": ""}, {"query": 7}, {"_invalid": "{"}])
+async def test_a_search_without_a_query_comes_back_as_a_tool_error(
+    site: IndexedSite, arguments: dict[str, object]
+) -> None:
+    wrong: list[ModelEvent] = [Called(ToolCall("a", "get_toc", arguments))]
+    answer = await ask(site, wrong, toc("pump"), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    assert answer.trace.steps[0].error
+    assert answer.outcome == "answered"
+
+
+async def test_an_unknown_tool_comes_back_as_a_tool_error(site: IndexedSite) -> None:
+    wrong: list[ModelEvent] = [Called(ToolCall("a", "browse", {"url": "https://evil.test"}))]
+    answer = await ask(site, wrong, toc("pump"), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    assert "no tool" in (answer.trace.steps[0].error or "")
+
+
+async def test_a_section_is_given_once_and_a_second_read_says_so(site: IndexedSite) -> None:
+    model = ScriptedModel(toc("pump"), read(1), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert len(answer.trace.passages) == 1
+    assert "already" in last_results(model).results[0].text
+
+
+async def test_when_the_budget_is_used_the_model_must_answer_from_what_it_read(site: IndexedSite) -> None:
+    rules = Rules(budget=2, toc_budget=1)
+    model = ScriptedModel(toc("pump"), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model, rules).ask("How do I prime a pump?")
+    assert [asked[2] for asked in model.asked] == [False, False, True]
+    assert "No calls are left" in last_results(model).note
+    assert answer.outcome == "answered"
+
+
+async def test_a_nearly_full_context_ends_the_reading(site: IndexedSite) -> None:
+    full = [*toc("pump"), Ended("calls", context_tokens=85)]
+    model = ScriptedModel(
+        full, [*read(1), Ended("calls", context_tokens=85)], [Said("x"), Cited(0, 0, 0, "")], context_window=100
+    )
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert [asked[2] for asked in model.asked] == [False, False, True]
+    assert "nearly full" in last_results(model).note
+    assert answer.outcome == "answered"
+
+
+async def test_not_found_says_what_was_looked_for_and_offers_the_nearest_sections(site: IndexedSite) -> None:
+    answer = await ask(site, toc("pump"), read(1), [Said("NOT_FOUND I looked for the price of pumps.")])
+    assert answer.outcome == "not_found"
+    assert answer.text.endswith("I looked for the price of pumps.")
+    assert answer.sources == ()
+    assert 1 <= len(answer.nearest) <= 3
+
+
+async def test_a_model_that_fails_gives_a_plain_reason_and_keeps_the_way(site: IndexedSite) -> None:
+    answer = await ask(site, toc("pump"), ModelUnreachable("The model does not answer."))
+    assert (answer.outcome, answer.text) == ("failed", "The model does not answer.")
+    assert answer.trace.calls == 1
+    assert answer.trace_id
+
+
+async def test_a_refusal_is_told_plainly(site: IndexedSite) -> None:
+    answer = await ask(site, toc("pump"), [Said("no"), Ended("refusal")])
+    assert answer.outcome == "failed"
+    assert "declined" in answer.text
+
+
+async def test_an_answer_that_was_cut_short_says_so(site: IndexedSite) -> None:
+    answer = await ask(site, toc("pump"), read(1), [Said("x"), Cited(0, 0, 0, ""), Ended("max_tokens")])
+    assert answer.outcome == "answered"
+    assert "cut short" in answer.note
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "hello", "???"])
+async def test_greetings_and_empty_questions_cost_no_model_call(site: IndexedSite, question: str) -> None:
+    model = ScriptedModel([Said("never")])
+    answer = await navigator(site, model).ask(question)
+    assert (answer.outcome, model.asked, answer.sources) == ("greeting", [], ())
+
+
+async def test_a_very_long_question_is_asked_by_its_beginning(site: IndexedSite) -> None:
+    model = ScriptedModel(toc("pump"), read(1), [Said("x"), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("pump " * 4_000)
+    opening = model.asked[0][1][0]
+    assert isinstance(opening, UserTurn)
+    assert len(opening.text) < 9_000
+    assert "first 8,000 characters" in answer.note
+
+
+async def test_without_citations_of_the_endpoint_marks_are_checked(site: IndexedSite) -> None:
+    model = ScriptedModel(toc("pump"), read(1), [Said("It moves water [1]. It flies [77].\n\nIt sings.")], cites=False)
+    answer = await navigator(site, model).ask("What does a pump do?")
+    assert answer.text == "It moves water [1]. It flies.\n\nIt sings."
+    assert len(answer.sources) == 1
+    assert answer.unsupported == ("It sings.",)
+
+
+async def test_a_node_that_vanished_between_search_and_read_is_reported(site: IndexedSite) -> None:
+    number = await number_of(site, "valves", "Valves")
+
+    class Vanishing(ScriptedModel):
+        async def turn(self, *args: object, **kwargs: object) -> AsyncIterator[ModelEvent]:  # type: ignore[override]
+            if len(self.asked) == 1:
+                await site.remove("https://docs.example.test/valves.html")
+            async for event in super().turn(*args, **kwargs):  # type: ignore[arg-type]
+                yield event
+
+    model = Vanishing(toc("valves"), read(number), [Said("NOT_FOUND gone")])
+    answer = await navigator(site, model).ask("What do valves do?")
+    assert answer.outcome == "not_found"
+    assert "no longer there" in last_results(model).results[0].text
+
+
+async def test_a_question_stays_in_its_scope(site: IndexedSite) -> None:
+    model = ScriptedModel(toc("pump"), [Said("NOT_FOUND")])
+    answer = await navigator(site, model).ask("pumps?", Scope(sites=frozenset({"another"})))
+    assert answer.outcome == "not_found"
+    assert answer.trace.shown == ()

@@ -1,0 +1,299 @@
+"""The shape of the project, held by reading its source: who imports whom, which module knows which
+vendor, what is pure, where the environment is read, how long a file may be.
+
+Each rule is a function from a tree of files to the violations in it. It is tried twice: on this
+project, where it must find none, and on a small tree with a planted violation, where it must find it.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LAYERS = ("ingest", "navigator", "bot", "deploy")
+"""From the bottom to the top; a layer imports itself and those before it."""
+
+TOP_LEVEL = {*LAYERS, "tests", "pyproject.toml", "README.md", "Makefile", "LICENSE", "CHANGELOG.md"}
+LONGEST = 320
+
+EVERYWHERE = {"structlog"}
+VENDORS = {
+    "annotated_types": ("deploy/complaints.py",),
+    "anthropic": ("navigator/models/anthropic.py",),
+    "bs4": ("ingest/html/decode.py",),
+    "defusedxml": ("ingest/sites/*.py",),
+    "httpx": ("ingest/sites/*.py", "navigator/models/anthropic.py"),
+    "protego": ("ingest/sites/*.py",),
+    "pydantic": ("ingest/codec.py", "deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
+    "pydantic_core": ("deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
+    "pydantic_settings": ("deploy/settings.py",),
+    "qdrant_edge": ("ingest/stores/edge.py",),
+    "rich": ("bot/terminal*.py", "bot/tree_view.py", "deploy/*.py"),
+    "selectolax": ("ingest/html/*.py",),
+    "sentence_transformers": ("ingest/embed.py",),
+    "sentencex": ("ingest/text/*.py",),
+    "snowballstemmer": ("ingest/text/*.py",),
+    "sqlite3": ("ingest/stores/*.py",),
+    "tokenizers": ("ingest/embed.py",),
+    "torch": ("ingest/embed.py",),
+    "transformers": ("ingest/embed.py",),
+    "typer": ("deploy/*.py",),
+}
+"""Each vendor, and the only places that may know it. sqlite3 is a vendor here: it is one store of two."""
+
+PURE = (
+    "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/model.py", "ingest/place.py",
+    "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "navigator/answer.py", "navigator/errors.py",
+    "navigator/extracts.py", "navigator/forest.py", "navigator/greeting.py", "navigator/marks.py", "navigator/outline.py",
+    "navigator/passages.py", "navigator/ports.py", "navigator/rules.py",
+)  # fmt: skip
+OUTSIDE = {
+    "asyncio", "concurrent", "http", "httpx", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets",
+    "shutil", "signal", "socket", "sqlite3", "ssl", "structlog", "subprocess", "tempfile", "threading", "time",
+    "urllib.request",
+}  # fmt: skip
+"""Modules that reach outside: files, network, clock, chance, other threads."""
+OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval"}
+
+
+@dataclass(frozen=True)
+class Module:
+    """One source file. `imports` are whole dotted names, wherever in the file they stand."""
+
+    path: str
+    source: str
+
+    @property
+    def package(self) -> str:
+        return self.path.partition("/")[0]
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source, self.path)
+
+    @cached_property
+    def imports(self) -> set[str]:
+        return set(self._imports())
+
+    def _imports(self) -> Iterator[str]:
+        for node in ast.walk(self.tree):
+            match node:
+                case ast.Import(names):
+                    yield from (alias.name for alias in names)
+                case ast.ImportFrom(module, names, level):
+                    base = [*self.path.split("/")[:-level]] if level else []
+                    dotted = ".".join([*base, *([module] if module else [])])
+                    yield dotted
+                    yield from (f"{dotted}.{alias.name}" for alias in names)
+                case ast.Call(func, [ast.Constant(str() as name), *_]) if _called(func) in (
+                    "import_module",
+                    "__import__",
+                ):
+                    yield name
+
+    def is_one_of(self, patterns: tuple[str, ...]) -> bool:
+        return any(fnmatch.fnmatch(self.path, pattern) for pattern in patterns)
+
+
+Rule = Callable[[Path], Iterator[str]]
+
+
+def modules(root: Path, *packages: str) -> list[Module]:
+    paths = sorted(path for package in packages for path in (root / package).rglob("*.py"))
+    return [Module(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
+
+
+def arrow(root: Path) -> Iterator[str]:
+    """deploy -> bot -> navigator -> ingest, and nothing of the product knows its tests."""
+    for module in modules(root, *LAYERS):
+        above = {*LAYERS[LAYERS.index(module.package) + 1 :], "tests"}
+        for name in sorted({imported.partition(".")[0] for imported in module.imports} & above):
+            yield f"{module.path} imports {name}"
+
+
+def vendors(root: Path) -> Iterator[str]:
+    """A vendor is known to its adapter only; a vendor that nobody named here is known to none."""
+    ours = {*LAYERS, *EVERYWHERE, *(sys.stdlib_module_names - {"sqlite3"})}
+    for module in modules(root, *LAYERS):
+        for name in sorted({imported.partition(".")[0] for imported in module.imports} - ours):
+            if not module.is_one_of(VENDORS.get(name, ())):
+                yield f"{module.path} imports {name}"
+
+
+def purity(root: Path) -> Iterator[str]:
+    """A pure module reaches nothing outside, and imports only pure modules of ours."""
+    everything = modules(root, *LAYERS)
+    names = {
+        module.path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): module for module in everything
+    }
+    for module in everything:
+        if not module.is_one_of(PURE) or not module.source.strip():
+            continue
+        for name in sorted(module.imports):
+            if name in OUTSIDE or name.partition(".")[0] in OUTSIDE:
+                yield f"{module.path} is pure and imports {name}"
+            elif name in names and names[name].source.strip() and not names[name].is_one_of(PURE):
+                yield f"{module.path} is pure and imports {name}, which is not"
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and _called(node.func) in (*OUTSIDE_CALLS, "now", "today", "uuid4", "utcnow"):
+                yield f"{module.path}:{node.lineno} is pure and calls {_called(node.func)}()"
+
+
+def environment(root: Path) -> Iterator[str]:
+    """The environment is read in deploy/settings.py and nowhere else."""
+    for module in modules(root, *LAYERS):
+        if module.path == "deploy/settings.py":
+            continue
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv", "putenv"):
+                yield f"{module.path}:{node.lineno} uses {node.attr}"
+        if {"os.environ", "os.getenv", "os.environb"} & module.imports:
+            yield f"{module.path} imports from os"
+
+
+def size_and_docstrings(root: Path) -> Iterator[str]:
+    """A module says what it is for, and ends before it gets long."""
+    for module in modules(root, *LAYERS):
+        lines = len(module.source.splitlines())
+        if lines > LONGEST:
+            yield f"{module.path} has {lines} lines, more than {LONGEST}"
+        if module.source.strip() and not ast.get_docstring(module.tree):
+            yield f"{module.path} has no docstring"
+
+
+def top_level(root: Path) -> Iterator[str]:
+    """Exactly the folders and files that the design names, beside dot-files and what git ignores."""
+    ignored = [line.strip().rstrip("/") for line in (root / ".gitignore").read_text(encoding="utf-8").splitlines()]
+    there = {
+        path.name
+        for path in root.iterdir()
+        if not path.name.startswith(".") and not any(fnmatch.fnmatch(path.name, pattern) for pattern in ignored)
+    }
+    yield from (f"{name} is not in the design" for name in sorted(there - TOP_LEVEL))
+    yield from (f"{name} is missing" for name in sorted(TOP_LEVEL - there))
+
+
+def no_patching(root: Path) -> Iterator[str]:
+    """Tests replace things by arguments, not by patching."""
+    for module in modules(root, "tests"):
+        for name in sorted(module.imports & {"mock", "unittest.mock", "pytest_mock"}):
+            yield f"{module.path} imports {name}"
+        for node in ast.walk(module.tree):
+            match node:
+                case ast.Attribute(ast.Name("monkeypatch"), "setattr" | "delattr" | "setitem" as name):
+                    yield f"{module.path}:{node.lineno} uses monkeypatch.{name}"
+                case ast.arg("mocker"):
+                    yield f"{module.path}:{node.lineno} takes mocker"
+
+
+def _called(function: ast.expr) -> str:
+    match function:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return name
+    return ""
+
+
+RULES: tuple[Rule, ...] = (arrow, vendors, purity, environment, size_and_docstrings, top_level, no_patching)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_project_keeps_the_rule(rule: Rule) -> None:
+    assert list(rule(ROOT)) == []
+
+
+PLANTED = [
+    (arrow, "ingest/a.py", "from navigator.answer import Answer"),
+    (arrow, "navigator/a.py", "def late():\n    import bot.slack"),
+    (arrow, "bot/a.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from deploy import settings"),
+    (arrow, "ingest/a/b.py", "import importlib\nimportlib.import_module('deploy.cli')"),
+    (arrow, "navigator/models/a.py", "import tests.fakes"),
+    (vendors, "navigator/a.py", "import sqlite3"),
+    (vendors, "ingest/stores/a.py", "from qdrant_edge import EdgeShard"),
+    (vendors, "navigator/models/extractive.py", "from anthropic import AsyncAnthropic"),
+    (vendors, "ingest/a.py", "import requests"),
+    (purity, "ingest/html/a.py", "from pathlib import Path"),
+    (purity, "ingest/place.py", "import urllib.request"),
+    (purity, "ingest/place.py", "from urllib import request"),
+    (purity, "navigator/answer.py", "from ingest import embed"),
+    (purity, "navigator/answer.py", "from ingest.embed import Model"),
+    (purity, "ingest/text/a.py", "def f():\n    return open('x').read()"),
+    (purity, "ingest/identity.py", "from datetime import datetime\ndef f():\n    return datetime.now()"),
+    (environment, "deploy/cli.py", "import os\nos.environ['A']"),
+    (environment, "ingest/a.py", "from os import getenv"),
+    (size_and_docstrings, "bot/a.py", "A = 1"),
+    (size_and_docstrings, "bot/a.py", '"""Long."""\n' + "A = 1\n" * LONGEST),
+    (top_level, "helpers/a.py", ""),
+    (top_level, "NOTES.md", ""),
+    (no_patching, "tests/unit/a.py", "from unittest.mock import patch"),
+    (no_patching, "tests/unit/a.py", "from unittest import mock"),
+    (no_patching, "tests/a.py", "def test_a(monkeypatch):\n    monkeypatch.setattr('a.b', 1)"),
+    (no_patching, "tests/a.py", "def test_a(mocker):\n    pass"),
+]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A project in miniature that keeps all rules."""
+    for name in TOP_LEVEL:
+        if "." in name or name in ("Makefile", "LICENSE"):
+            (tmp_path / name).touch()
+        else:
+            (tmp_path / name).mkdir()
+    (tmp_path / ".gitignore").write_text(".venv/\n*.egg-info/\nbuild/\n")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "ritbot.egg-info").mkdir()
+    (tmp_path / "ingest/embed.py").write_text('"""Not pure."""\nimport asyncio\nimport torch\n')
+    (tmp_path / "navigator/loop.py").write_text('"""Allowed."""\nimport structlog\nfrom ingest.embed import X\n')
+    (tmp_path / "deploy/settings.py").write_text('"""Allowed."""\nimport os\nos.environ["A"]\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_a_project_without_violations_is_left_alone(rule: Rule, small: Path) -> None:
+    assert list(rule(small)) == []
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), PLANTED)
+def test_a_planted_violation_is_found(rule: Rule, path: str, source: str, small: Path) -> None:
+    planted = small / path
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.write_text(source)
+    found = list(rule(small))
+    assert found
+    assert all(path.partition("/")[0] in violation for violation in found)
+
+
+def test_a_missing_part_of_the_project_is_found(small: Path) -> None:
+    (small / "README.md").unlink()
+    assert list(top_level(small)) == ["README.md is missing"]
+
+
+def test_every_vendor_in_the_table_is_used_where_the_table_says() -> None:
+    used = {name.partition(".")[0] for module in modules(ROOT, *LAYERS) for name in module.imports}
+    assert sorted(set(VENDORS) - used) == []
+
+
+@pytest.mark.parametrize("pattern", sorted({*PURE, *(place for places in VENDORS.values() for place in places)}))
+def test_every_place_that_a_rule_names_is_there(pattern: str) -> None:
+    assert list(ROOT.glob(pattern))
+
+
+@pytest.mark.parametrize("address", [("192.0.2.1", 80), ("2001:db8::1", 80)])
+def test_a_test_that_reaches_for_another_machine_fails(address: tuple[str, int]) -> None:
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as connection, pytest.raises(pytest.fail.Exception):
+        connection.connect(address)
+
+
+def test_a_test_that_asks_for_another_machines_address_fails() -> None:
+    with pytest.raises(pytest.fail.Exception):
+        socket.getaddrinfo("docs.example.com", 443)
