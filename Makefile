@@ -36,14 +36,14 @@ fast: $(READY) ## The quick tests only; stops at the first failure
 	@$(BIN)/pytest -x -m "not slow" tests/unit tests/contract tests/test_layers.py
 
 bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=folder QUESTIONS=file
-	@$(BIN)/python -m tests.bench.retrieval
+	@$(BIN)/python -m tests.bench.bench_retrieval
 
 bench-parse: $(READY) ## Pages a second from HTML to tree
-	@$(BIN)/python -m tests.bench.parse
+	@$(BIN)/python -m tests.bench.bench_parse
 
 manual: $(MANUAL) ## Build the manual to build/manual
 
-lock: $(READY) ## Write the lock anew from what .venv holds
+lock: ## Write the lock anew from what .venv holds
 	@{ sed -n '/^#/p' $(LOCK); $(BIN)/pip freeze --all --exclude-editable \
 		| grep -vE '^(nvidia-|cuda-|triton==|pip==)' | sed 's/+cpu$$//'; } > $(LOCK).new
 	@mv $(LOCK).new $(LOCK)

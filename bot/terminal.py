@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 
 from navigator.answer import Answer, Passage, Step
@@ -31,10 +30,10 @@ def print_answer(console: Console, answer: Answer, now: datetime) -> None:
             console.print(Padding(Text(claim, style="dim"), (0, 0, 0, 2)))
     if answer.sources:
         console.print()
-        console.print(_sources(answer, now))
+        _print_sources(console, answer, now)
     if answer.nearest:
         console.print()
-        console.print(_nearest(answer))
+        _print_nearest(console, answer)
     remarks = [
         f"Version {answer.version}." if answer.version else "",
         answer.note,
@@ -46,24 +45,25 @@ def print_answer(console: Console, answer: Answer, now: datetime) -> None:
     console.print()
 
 
-def _sources(answer: Answer, now: datetime) -> Group:
-    table = Table.grid(padding=(0, 1))
-    table.add_column(justify="right", style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
+def _print_sources(console: Console, answer: Answer, now: datetime) -> None:
+    """One row a cited section. Addresses stay on one line, so that they can be copied."""
+    console.print(Text("Sources", style="bold"))
     for source in answer.sources:
         first = source.first
-        where = Text(first.node_link, style=Style(color="blue", link=first.link), overflow="fold")
-        row = Group(Text(" › ".join(first.path)), where, Text(f"checked {ago(first.checked_at, now)}", style="dim"))
-        table.add_row(f"[{source.number}]", row)
-    return Group(Text("Sources", style="bold"), table)
+        console.print(Text.assemble((f"[{source.number}] ", "bold"), " › ".join(first.path)))
+        _print_link(console, first.node_link, first.link)
+        console.print(Text(f"    checked {ago(first.checked_at, now)}", style="dim"))
 
 
-def _nearest(answer: Answer) -> Group:
-    rows: list[Text] = [Text("The nearest sections", style="bold")]
+def _print_nearest(console: Console, answer: Answer) -> None:
+    console.print(Text("The nearest sections", style="bold"))
     for passage in answer.nearest:
-        rows.append(Text("  " + " › ".join(passage.path)))
-        rows.append(Text("  " + passage.link, style=Style(color="blue", link=passage.link)))
-    return Group(*rows)
+        console.print(Text(f"  · {' › '.join(passage.path)}"))
+        _print_link(console, passage.link, passage.link)
+
+
+def _print_link(console: Console, shown: str, target: str) -> None:
+    console.print(Text("    ").append(shown, style=Style(color="blue", link=target)), soft_wrap=True)
 
 
 def print_trace(console: Console, answer: Answer) -> None:

@@ -186,6 +186,7 @@ def wait(process: subprocess.Popen[bytes]) -> int | None:
 
 def reason(log: str) -> str:
     """Why pip failed, in plain words where it is one of the usual reasons."""
+    last = "The last lines were:\n  " + "\n  ".join(log.strip().split("\n")[-12:])
     if FULL in log:
         return f"The disk of {ROOT} is full. Make room and run it again."
     if "CERTIFICATE_VERIFY_FAILED" in log:
@@ -194,7 +195,9 @@ def reason(log: str) -> str:
         return (
             "The package index cannot be reached. Check the network (behind a proxy: HTTPS_PROXY=…) and run it again."
         )
-    return "The last lines were:\n  " + "\n  ".join(log.strip().split("\n")[-12:])
+    if "which is not installed" in log or "has requirement" in log:
+        return "deploy/requirements.lock does not fit pyproject.toml: its first lines say how to renew it.\n" + last
+    return last
 
 
 if __name__ == "__main__":

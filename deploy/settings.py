@@ -137,8 +137,10 @@ class NavigatorSettings(Section):
 
 
 class PriceSettings(Section):
-    input: float | None = Field(default=None, ge=0, description="US dollars for a million input tokens.")
-    output: float | None = Field(default=None, ge=0, description="US dollars for a million output tokens.")
+    input: float | None = Field(
+        default=None, ge=0, description="US dollars for a million input tokens; not set: as published."
+    )
+    output: float | None = Field(default=None, ge=0, description="The same for output tokens.")
     cache_read: float | None = Field(default=None, ge=0, description="The same for tokens read from the cache.")
     cache_write: float | None = Field(default=None, ge=0, description="The same for tokens written to the cache.")
 
@@ -154,7 +156,11 @@ class ModelSettings(Section):
     base_url: Web | None = Field(
         default=None, description="Another endpoint with the Messages API; not set: ANTHROPIC_BASE_URL."
     )
-    max_tokens: int = Field(default=4096, ge=1, description="Tokens that the model may write in one turn.")
+    proxy: SecretStr | None = Field(default=None, description="Address of a proxy to the endpoint.")
+    ca_file: Path | None = Field(
+        default=None, description="A file of certificate authorities to trust at the endpoint."
+    )
+    max_tokens: int = Field(default=8192, ge=1, description="Tokens that the model may write in one turn.")
     timeout: float = Field(default=60.0, gt=0, description="Seconds of silence after which a request has failed.")
     retries: int = Field(default=3, ge=0, le=20, description="Further tries after a failed request.")
     context_window: int = Field(default=200_000, ge=1000, description="Tokens that the model can take in.")

@@ -20,6 +20,7 @@ from typing import Literal, get_args
 
 import structlog
 
+from ingest.copies import citable, original, twins_of
 from ingest.errors import Conflict
 from ingest.html.parse import parse
 from ingest.identity import assign
@@ -28,7 +29,7 @@ from ingest.ports import ChunkIndex, Clock, Embedder, Fetched, Fetcher, Stored, 
 from ingest.sites.scope import version_of
 from ingest.text.chunks import Sizes, chunk_page
 from ingest.text.words import ANALYSER_VERSION
-from ingest.urls import page_key, preferred
+from ingest.urls import page_key
 
 log = structlog.get_logger()
 
@@ -128,8 +129,9 @@ class Indexer:
     async def _keep(self, event: PageEvent, stored: Stored | None, document: Document, page: Page) -> Outcome:
         version = version_of(self._site, event.url)
         links = (*document.links, page.canonical)
-        twins = await self._twins(event, version, page)
-        first = self._original(page, event.key, twins)
+        page = citable(replace(page, key=event.key))
+        twins = await twins_of(self._trees, event, version, page)
+        first = await original(self._trees, page, twins)
         if first == event.key:
             outcome = await self._make_live(event, stored, page, version, twins, links)
             first = await self._settle(event, version, page)
@@ -150,7 +152,6 @@ class Indexer:
         links: tuple[str, ...],
     ) -> Outcome:
         old = stored.record if stored else None
-        page = replace(page, key=event.key, canonical=self._citable(page))
         if old and old.page and old.page.hash == page.hash and self._current(old):
             await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
             return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
@@ -183,16 +184,11 @@ class Indexer:
             analyser_version=self._analyser,
         )
 
-    async def _twins(self, event: PageEvent, version: str, page: Page) -> list[str]:
-        """The other live pages with exactly this content; not the one that is just moving here."""
-        copies = await self._trees.copies(self._site.name, version, page.content_hash)
-        return [key for key in copies if key not in (event.key, event.moved_from)]
-
     async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
         """Of equal pages one stays; the others, also those that came in at the same time, become its
         aliases. Both sides of a race look after their commit and decide alike."""
-        twins = await self._twins(event, version, page)
-        first = self._original(page, event.key, twins)
+        twins = await twins_of(self._trees, event, version, page)
+        first = await original(self._trees, page, twins)
         for other in (event.key, *twins):
             if other != first:
                 await self._retire(other, "alias", first)
@@ -308,15 +304,3 @@ class Indexer:
         """Made by the parser, analyser and embedding model of today."""
         page = record.page
         return record.analyser_version == self._analyser and page is not None and page.parser_version == PARSER_VERSION
-
-    def _original(self, page: Page, key: str, twins: Sequence[str]) -> str:
-        """Which of several equal pages is the one that is kept: the canonical one, else by form of URL."""
-        canonical = page_key(page.canonical)
-        return canonical if canonical in (key, *twins) else preferred([key, *twins])
-
-    def _citable(self, page: Page) -> str:
-        """The URL that citations use. A canonical URL elsewhere on the site may stand for other content
-        (Antora's points to the newest version): it is not believed until that page proves equal, and
-        then this page is its alias. A folder's pages may name where they are published."""
-        published = page.url.startswith("file:") and page.canonical.startswith(("http://", "https://"))
-        return page.canonical if published or page_key(page.canonical) == page_key(page.url) else page.url

@@ -100,11 +100,13 @@ class Claims:
 
     `trail`: ancestors only, root first, without the page itself. `lists`: the pages that this page's
     own content lists as its contents (a table of contents, an index page), in document order.
+    `canonical`: another URL that the page names as its canonical one, not yet proved to say the same.
     """
 
     trail: tuple[Crumb, ...] = ()
     source: TrailSource = "none"
     lists: tuple[str, ...] = ()
+    canonical: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,10 @@ class Page:
     def hash(self) -> str:
         """sha256 of the whole tree and its place: what counts as a change."""
         trail = (part for crumb in self.claims.trail for part in (crumb.title, crumb.url or ""))
-        return sha256(self.content_hash, self.canonical, self.claims.source, *trail, "|", *self.claims.lists)
+        claims = self.claims
+        return sha256(
+            self.content_hash, self.canonical, claims.source, *trail, "|", *claims.lists, "|", claims.canonical or ""
+        )
 
 
 def tree_parts(nodes: Iterable[Node]) -> Iterable[str]:

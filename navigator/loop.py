@@ -135,7 +135,7 @@ class Navigator:
             return ModelTurn(draft.said, tuple(calls), ended.echo)
         if ended.reason == "refusal":
             return self._end(way, "failed", "The model declined to answer this question.")
-        if not way.toolbox.passages:
+        if not way.toolbox.has_read:
             way.nudges += 1
             if way.nudges > 2:
                 return self._end(way, "not_found", NOTHING_FOUND)

@@ -60,6 +60,11 @@ class Toolbox:
         return sum(step.tool == "get_toc" for step in self.steps)
 
     @property
+    def has_read(self) -> bool:
+        """Whether a Read went through, even if what it asked for was there no longer."""
+        return any(step.tool == "read" and step.error is None for step in self.steps)
+
+    @property
     def exhausted(self) -> bool:
         return len(self.steps) >= self._rules.budget
 

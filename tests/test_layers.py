@@ -28,10 +28,11 @@ LONGEST = 320
 EVERYWHERE = {"structlog"}
 VENDORS = {
     "annotated_types": ("deploy/complaints.py",),
-    "anthropic": ("navigator/models/anthropic.py",),
+    "anthropic": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
     "bs4": ("ingest/html/decode.py",),
     "defusedxml": ("ingest/sites/*.py",),
-    "httpx": ("ingest/sites/*.py", "navigator/models/anthropic.py"),
+    "httpx": ("ingest/sites/*.py",),
+    "httpx2": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
     "protego": ("ingest/sites/*.py",),
     "pydantic": ("ingest/codec.py", "deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
     "pydantic_core": ("deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from ingest.html.dom import Element
+from ingest.html.dom import Element, Tree
 
 _WRAPPERS = frozenset("section div article li details dd dt dl td tr p fieldset figure center span a".split())
 _CONTROLS = frozenset({"button", "input", "svg", "img"})
@@ -27,10 +27,10 @@ class Targets:
     """Where a browser goes for each fragment of a page: the first element with that id, else the first
     `a` with that name (HTML section 7.4.6.4)."""
 
-    def __init__(self, html: Element) -> None:
+    def __init__(self, tree: Tree) -> None:
         self._places: dict[str, Element] = {}
         named: list[tuple[str, Element]] = []
-        for element in html.walk():
+        for element in tree.elements:
             attrs = element.attrs
             if attrs:
                 ident = attrs.get("id")
@@ -40,6 +40,9 @@ class Targets:
                     named.append((attrs["name"], element))
         for name, element in named:
             self._places.setdefault(name, element)
+
+    def __contains__(self, fragment: str) -> bool:
+        return fragment in self._places
 
     def names(self, element: Element) -> Iterator[str]:
         """The fragments that lead to this very element."""

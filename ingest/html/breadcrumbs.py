@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ingest.html.chrome import hidden
-from ingest.html.dom import Element
+from ingest.html.dom import Element, Tree
 
 _CURRENT = frozenset("active current is-active breadcrumb-item--active breadcrumbs__item--active".split())
 _SIGNS = ">»›→"
@@ -23,14 +23,14 @@ class Raw:
     current: bool = False
 
 
-def visible_trails(html: Element) -> list[list[Raw]]:
+def visible_trails(tree: Tree) -> list[list[Raw]]:
     """All trails on the page, marked ones (microdata, RDFa) first, without empty and repeated crumbs."""
     marked: list[Element] = []
     named: list[Element] = []
     rows: list[Element] = []
     until = -1
     headed = False
-    for element in html.walk():
+    for element in tree.elements:
         headed = headed or element.tag == "h1"
         if element.order <= until:
             continue
@@ -70,7 +70,20 @@ def _is_marked(element: Element) -> bool:
 
 
 def _is_named(element: Element) -> bool:
-    if element.tag in ("a", "li", "script", "style", "svg", "body", "html", "main", "head", "bread-crumbs", "span", "meta"):
+    if element.tag in (
+        "a",
+        "li",
+        "script",
+        "style",
+        "svg",
+        "body",
+        "html",
+        "main",
+        "head",
+        "bread-crumbs",
+        "span",
+        "meta",
+    ):
         return False
     label = element.get("aria-label").casefold()
     if "breadcrumb" in label or "breadcrumb" in element.get("id").casefold():
@@ -103,11 +116,13 @@ def _crumbs(container: Element) -> list[Raw]:
 
 def _entries(container: Element) -> Sequence[Element]:
     """The outermost list's items; without a list the marked items, else what stands in a row."""
-    inside = [e for e in _visible(container)]
+    inside = list(_visible(container))
     first_list = next((e for e in inside if e.tag in ("ul", "ol")), None)
     if first_list is not None:
         return [e for e in first_list.elements if e.tag == "li" and not hidden(e)]
-    marked = [e for e in inside if "itemListElement" in e.get("itemprop").split() or e.get("property") == "itemListElement"]
+    marked = [
+        e for e in inside if "itemListElement" in e.get("itemprop").split() or e.get("property") == "itemListElement"
+    ]
     if marked:
         return marked
     if "fqn" in container.classes:

@@ -65,8 +65,12 @@ _PERMALINKS = frozenset(
     "headerlink hash-link header-anchor anchor-link anchorjs-link anchor heading-anchor sl-anchor-link permalink"
     " plugin-anchor subheading-anchor td-heading-self-link heading-link direct-link autolink mark headinganchor".split()
 )
-_BLOCKS = frozenset("div ul ol section aside details summary p table td span header form dl footer article main center".split())
-_LINK_CONTROLS = frozenset("test-arrow srclink viewcode-link viewcode-back edit-link md-content__button mw-jump-link".split())
+_BLOCKS = frozenset(
+    "div ul ol section aside details summary p table td span header form dl footer article main center".split()
+)
+_LINK_CONTROLS = frozenset(
+    "test-arrow srclink viewcode-link viewcode-back edit-link md-content__button mw-jump-link".split()
+)
 _SITE_LINKS = re.compile(
     r"\W*(?:(?:edit|improve) (?:this (?:page|document|section|article|doc)|page)(?: on [\w. ]+)?|edit on \w+|view (?:page )?source"
     r"|(?:show|view|page) source|suggest (?:an )?edits?|jump to (?:navigation|search|content)|skip to (?:\w+ )?content"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ingest.html.breadcrumbs import is_trail_row
 from ingest.html.chrome import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
 from ingest.html.contents import drop_section_lists
-from ingest.html.dom import Element
+from ingest.html.dom import Element, Tree
 from ingest.html.formulas import formula
 from ingest.html.generators import Profile
 
@@ -24,29 +24,31 @@ _FORMULA_TAGS = frozenset("math script mjx-container img".split())
 _CONTAINERS = frozenset("div section td center form body html".split())
 
 
-def content_area(html: Element, profile: Profile) -> Element:
+def content_area(tree: Tree, profile: Profile) -> Element:
     """The element that holds the content. Nothing is changed."""
-    shown = list(_shown(html))
     if profile.content:
-        for element in shown:
+        for element in tree.elements:
             if element.get("id") == profile.content or (element.tag == "div" and profile.content in element.classes):
                 return element
-    mains = _outermost(shown, lambda e: e.tag == "main" or e.role == "main")
+    mains = _outermost(tree.elements, lambda e: e.tag == "main" or (bool(e.attrs) and e.role == "main"))
     if mains:
-        main = max(mains, key=_length)
-        articles = _outermost(main.walk(), lambda e: e.tag == "article")
+        main = mains[0] if len(mains) == 1 else max(mains, key=_length)
+        articles = [e for e in _outermost(tree.tagged("article"), lambda e: True) if main.contains(e)]
         return articles[0] if len(articles) == 1 and _holds_headings(articles[0], main) else main
-    body = next((e for e in html.elements if e.tag == "body"), html)
-    for test in (lambda e: e.tag == "article", lambda e: e.get("itemprop") == "articleBody"):
-        found = _outermost(shown, test)
+    body = tree.body
+    for found in (
+        _outermost(tree.tagged("article"), lambda e: True),
+        _outermost(tree.elements, lambda e: e.get("itemprop") == "articleBody"),
+    ):
         if len(found) == 1 and _holds_headings(found[0], body):
             return found[0]
     return _prose_area(body)
 
 
-def prune(root: Element, controlled: frozenset[str]) -> None:
-    """Take furniture out of the tree below `root`. `controlled`: ids of panels that a control in the
-    content opens, which are content even while hidden."""
+def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
+    """Take furniture out of the tree below `root`; `root` and what is left below it, in document order.
+
+    `controlled`: ids of panels that a control in the content opens, which are content even while hidden."""
     kept = _holders_of_title(root)
     whole_body = root.tag not in ("main", "article") and root.role != "main"
     stack = [root]
@@ -65,6 +67,7 @@ def prune(root: Element, controlled: frozenset[str]) -> None:
         stack.extend(element.elements)
     drop_section_lists(root)
     _drop_trail_before_title(root)
+    return list(root.walk())
 
 
 def _drop_trail_before_title(root: Element) -> None:
@@ -76,10 +79,10 @@ def _drop_trail_before_title(root: Element) -> None:
             element.children = []
 
 
-def controlled_panels(html: Element) -> frozenset[str]:
+def controlled_panels(tree: Tree) -> frozenset[str]:
     """Ids of what tabs and accordion buttons (a button in a heading) show and hide."""
     found: set[str] = set()
-    for element in html.walk():
+    for element in tree.elements:
         if "aria-controls" in element.attrs and (
             element.role == "tab" or any(above.tag in HEADINGS for above in element.ancestors())
         ):
@@ -89,9 +92,8 @@ def controlled_panels(html: Element) -> frozenset[str]:
 
 def _dropped(element: Element, controlled: frozenset[str], whole_body: bool) -> bool:
     tag = element.tag
-    if tag in _FORMULA_TAGS or element.classes:
-        if formula(element) is not None:
-            return False
+    if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
+        return False
     if tag == "footer":
         return element.parent is None or element.parent.tag not in ("blockquote", "figure")
     if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):
@@ -134,24 +136,18 @@ def _never_content(element: Element) -> bool:
     return element.tag in FURNITURE_TAGS or element.role == "navigation" or hidden(element)
 
 
-def _shown(html: Element) -> Iterator[Element]:
-    """Elements that are not hidden, in document order."""
-    until = -1
-    for element in html.walk():
-        if element.order > until:
-            if element.tag in ("template", "noscript", "head") or (element.attrs and hidden(element)):
-                until = element.end
-            else:
-                yield element
-
-
 def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -> list[Element]:
-    """Those that are wanted and have text, but none inside another."""
+    """Those that are wanted, shown and have text, but none inside another."""
     found: list[Element] = []
     for element in elements:
-        if wanted(element) and not (found and found[-1].contains(element)) and _length(element):
+        if wanted(element) and not (found and found[-1].contains(element)) and _is_shown(element):
             found.append(element)
     return found
+
+
+def _is_shown(element: Element) -> bool:
+    around = any(e.tag in ("template", "noscript") or hidden(e) for e in (element, *element.ancestors()))
+    return not around and any(not text.isspace() for text in element.strings())
 
 
 def _length(element: Element) -> int:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ingest.html.chrome import HEADINGS, furniture, hidden, mostly_links
-from ingest.html.dom import Element
+from ingest.html.dom import Element, Tree
 from ingest.html.headings import linked_page
 
 _LISTS = frozenset({"ul", "ol"})
 _GENERATED = frozenset({"toctree-wrapper", "toc", "section-index", "section-toc"})
 _LABELS = frozenset(
     "contents|table of contents|on this page|in this article|in this section|page contents|toc|jump to|index"
-    "|目次|目录|本页目录|inhalt|inhaltsverzeichnis|sommaire|table des matières|contenido|índice|содержание|목차".split("|")
+    "|目次|目录|本页目录|inhalt|inhaltsverzeichnis|sommaire|table des matières|contenido|índice|содержание|목차".split(
+        "|"
+    )
 )
 
 
-def section_links(html: Element) -> frozenset[str]:
+def section_links(tree: Tree) -> frozenset[str]:
     """The fragments that the page's own contents link to: in navigation, or in a list of nothing else."""
     found: set[str] = set()
     until = -1
-    for element in html.walk():
+    for element in tree.elements:
         if element.order > until and (furniture(element) or (element.tag in _LISTS and repeats_sections(element))):
             until = element.end
         if element.order <= until and element.tag == "a" and element.get("href").startswith("#"):
@@ -71,25 +73,25 @@ def _drop_with_label(listing: Element) -> None:
 
 def generated(area: Element) -> list[Element]:
     """Tables of contents that a generator wrote into the content, outermost ones. Look before pruning."""
-    return list(_outermost(area, lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e)))
+    return list(_outermost(area.walk(), lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e)))
 
 
-def cards(area: Element) -> list[Element]:
+def cards(elements: Sequence[Element]) -> list[Element]:
     """Links with a title of the page they lead to."""
-    titles = [element for element in area.walk() if element.tag in HEADINGS and linked_page(element)]
+    titles = [element for element in elements if element.tag in HEADINGS and linked_page(element)]
     return [next((a for a in (*e.walk(), *e.ancestors()) if a.tag == "a"), e) for e in titles]
 
 
-def link_lists(area: Element) -> list[Element]:
+def link_lists(elements: Sequence[Element]) -> list[Element]:
     """Lists of links, if they are at least half of the content's text."""
-    found = list(_outermost(area, lambda e: e.tag in _LISTS and mostly_links(e)))
+    found = list(_outermost(elements, lambda e: e.tag in _LISTS and mostly_links(e)))
     listed = sum(_length(element) for element in found)
-    return found if listed * 2 >= _length(area) else []
+    return found if listed and listed * 2 >= _length(elements[0]) else []
 
 
-def _outermost(root: Element, wanted: Callable[[Element], bool]) -> Iterator[Element]:
+def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -> Iterator[Element]:
     until = -1
-    for element in root.walk():
+    for element in elements:
         if element.order > until and wanted(element):
             until = element.end
             yield element

@@ -7,6 +7,8 @@ the section to it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ingest.html.anchors import Targets
 from ingest.html.chrome import HEADINGS
 from ingest.html.dom import Element
@@ -14,12 +16,14 @@ from ingest.html.dom import Element
 _NOTES = frozenset("footnote citation footnotes toc field-list".split())
 
 
-def address_terms(root: Element, targets: Targets, in_contents: frozenset[str]) -> dict[Element, frozenset[Element]]:
+def address_terms(
+    elements: Iterable[Element], targets: Targets, in_contents: frozenset[str]
+) -> dict[Element, frozenset[Element]]:
     """For each definition list that has such terms: those. `in_contents`: fragments that the page's
     contents link to."""
     terms: dict[Element, list[Element]] = {}
     lists: list[Element] = []
-    for element in root.walk():
+    for element in elements:
         while lists and lists[-1].end < element.order:
             lists.pop()
         if element.tag == "dl":

@@ -21,9 +21,8 @@ INLINE = frozenset(
 
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
-_INVISIBLE = dict.fromkeys(
-    [*range(0x09), *range(0x0E, 0x1C), 0x7F, 0xAD, 0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)]
-    + [0x2060, *range(0x2066, 0x206A), 0xFEFF]
+_INVISIBLE = {ord(char): None for char in "\x7f\xad\u061c\u200b\u200e\u200f\u2060\ufeff"} | dict.fromkeys(
+    (*range(0x09), *range(0x0E, 0x1C), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 )
 """Soft hyphen, zero-width and direction marks. U+200C and U+200D stay: they join letters with meaning."""
 
@@ -63,7 +62,7 @@ class Element:
         while stack:
             element = stack.pop()
             yield element
-            stack.extend(child for child in reversed(element.children) if not isinstance(child, str))
+            stack += [child for child in element.children[::-1] if not isinstance(child, str)]
 
     def ancestors(self) -> Iterator[Element]:
         """Nearest first, itself left out."""
@@ -97,16 +96,40 @@ class Element:
         return clean("".join(self.strings()))
 
 
+class Tree:
+    """A page as it was read: `root`, and all its `elements` in document order."""
+
+    def __init__(self, root: Element, elements: list[Element]) -> None:
+        self.root = root
+        self.elements = elements
+        self._tagged: dict[str, list[Element]] = {}
+        for element in elements:
+            self._tagged.setdefault(element.tag, []).append(element)
+
+    def tagged(self, *tags: str) -> list[Element]:
+        """Elements with one of these names, in document order."""
+        if len(tags) == 1:
+            return self._tagged.get(tags[0], [])
+        found = [element for tag in tags for element in self._tagged.get(tag, ())]
+        return sorted(found, key=lambda element: element.order)
+
+    @property
+    def body(self) -> Element:
+        """The body; the root where there is none (a frameset)."""
+        return next(iter(self.tagged("body")), self.root)
+
+
 def clean(text: str) -> str:
     """White space collapsed, soft hyphens, zero-width and direction marks removed."""
     return " ".join((text if text.isascii() and text.isprintable() else text.translate(_INVISIBLE)).split())
 
 
-def read(html: str) -> Element:
-    """The html element of a page."""
+def read(html: str) -> Tree:
+    """All elements of a page."""
     source = LexborHTMLParser(html or "<html></html>").root
     if source is None:
-        return Element("html", {}, None, 0)
+        root = Element("html", {}, None, 0)
+        return Tree(root, [root])
     root = Element("html", _attributes(source), None, 0)
     copied = [root]
     shadows: list[tuple[Element, Element]] = []
@@ -123,7 +146,7 @@ def read(html: str) -> Element:
         above = element.parent
         if above is not None and above.end < element.end:
             above.end = element.end
-    return root
+    return Tree(root, copied)
 
 
 def _copy_below(

@@ -10,7 +10,9 @@ from ingest.html.dom import Element, clean
 
 _RENDERED = frozenset("mathjax mathjax_preview mathjax_svg mathjax_display mjx-chtml mathjax_chtml".split())
 _WHOLE = frozenset("katex katex-display mwe-math-element".split())
-_PICTURES = frozenset("math mwe-math-fallback-image-inline mwe-math-fallback-image-display formulainl formuladsp tex".split())
+_PICTURES = frozenset(
+    "math mwe-math-fallback-image-inline mwe-math-fallback-image-display formulainl formuladsp tex".split()
+)
 _WRAPPER = "{\\displaystyle"
 
 

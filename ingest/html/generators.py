@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ingest.html.dom import Element
+from ingest.html.anchors import Targets
+from ingest.html.dom import Element, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +34,23 @@ _PROFILES = (
 )
 
 
-def profile(html: Element) -> Profile:
+def profile(tree: Tree, targets: Targets) -> Profile:
     """The profile of a page; an empty one for most."""
-    made_by = ""
-    ids = set()
-    for element in html.walk():
-        if element.attrs:
-            if element.tag == "meta" and element.get("name").lower() == "generator":
-                made_by = element.get("content").lower()
-            ident = element.attrs.get("id")
-            if ident:
-                ids.add(ident)
+    makers = [e.get("content").lower() for e in tree.tagged("meta") if e.get("name").lower() == "generator"]
     for candidate in _PROFILES:
-        if candidate.generator and made_by.startswith(candidate.generator):
+        if candidate.generator and any(maker.startswith(candidate.generator) for maker in makers):
             return candidate
-        if candidate.marker and candidate.marker in ids:
+        if candidate.marker and candidate.marker in targets:
             return candidate
     return _NONE
 
 
-def shown_title(html: Element, known: Profile) -> Element | None:
+def shown_title(tree: Tree, known: Profile) -> Element | None:
     """The element that shows the page's title, where the profile names one."""
     if known.title is None:
         return None
     name, box = known.title
-    for element in html.walk():
+    for element in tree.elements:
         if name in element.classes and element.parent is not None and box in element.parent.classes:
             return element
     return None

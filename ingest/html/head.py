@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urldefrag, urlsplit
 
-from ingest.html.dom import Element, clean
+from ingest.html.dom import Tree, clean
 from ingest.urls import resolve
 
 _SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»«‹›~]|::|//|<|>)\s+|\s*\|\s*")
@@ -19,15 +19,15 @@ _VERSION = re.compile(
 )
 
 
-def page_title(html: Element, headings: Sequence[str]) -> str:
+def page_title(tree: Tree, headings: Sequence[str]) -> str:
     """The title element without the site's name; `headings`: the content's titles, top ones first.
 
     A heading with which the title begins is the page's title; else the last part of the title, if
     there are several, is the site's name. Without a title element the first heading."""
-    full = _title_element(html)
+    full = _title_element(tree)
     if not full:
         return headings[0] if headings else ""
-    site = _site_name(html)
+    site = _site_name(tree)
     for heading in headings:
         if full == heading or (full.startswith(heading) and _AFTER.match(full, len(heading))):
             return heading
@@ -47,49 +47,39 @@ def _joined(full: str, parts: Sequence[str]) -> str:
     return full[start : full.index(parts[-1], start) + len(parts[-1])]
 
 
-def _title_element(html: Element) -> str:
-    for element in html.walk():
-        if element.tag == "title":
-            return element.text
-        if element.tag == "body":
-            break
-    return ""
+def _title_element(tree: Tree) -> str:
+    return next((element.text for element in tree.tagged("title") if element.order < tree.body.order), "")
 
 
-def _site_name(html: Element) -> str:
-    for element in html.walk():
-        if element.tag == "meta" and "og:site_name" in (element.get("property"), element.get("name")):
+def _site_name(tree: Tree) -> str:
+    for element in tree.tagged("meta"):
+        if "og:site_name" in (element.get("property"), element.get("name")):
             return clean(element.get("content"))
-        if element.tag == "body":
-            break
     return ""
 
 
-def base_url(html: Element, url: str) -> str:
+def base_url(tree: Tree, url: str) -> str:
     """What relative links resolve against: the first base href, itself resolved against the page."""
-    for element in html.walk():
-        if element.tag == "base" and element.get("href"):
-            return resolve(url, element.get("href")) or url
-    return url
+    href = next((element.get("href") for element in tree.tagged("base") if element.get("href")), None)
+    return (resolve(url, href) if href else None) or url
 
 
-def language(html: Element) -> str | None:
+def language(tree: Tree) -> str | None:
     """The page's own language tag, None where it gives none."""
-    return html.get("lang").strip() or html.get("xml:lang").strip() or None
+    return tree.root.get("lang").strip() or tree.root.get("xml:lang").strip() or None
 
 
-def canonical(html: Element, url: str, base: str, site_hosts: frozenset[str]) -> str:
+def canonical(tree: Tree, url: str, base: str, site_hosts: frozenset[str]) -> str:
     """The address to cite: rel=canonical where it can be this page's, else `url` without its fragment.
 
     It cannot be where there are several with different targets, where it is of another scheme or a foreign host,
     or names another version of the documentation."""
     own = urldefrag(url).url
     claimed = set()
-    for element in html.walk():
-        if element.tag == "body":
-            break
-        if element.tag == "link" and "canonical" in element.get("rel").lower().split() and element.get("href").strip():
-            claimed.add(resolve(base, element.get("href")))
+    for element in tree.tagged("link"):
+        href = element.get("href").strip()
+        if element.order < tree.body.order and "canonical" in element.get("rel").lower().split() and href:
+            claimed.add(resolve(base, href))
     target = claimed.pop() if len(claimed) == 1 else None
     if target is None or not _same_family(target, own, site_hosts) or _other_version(target, own):
         return own

@@ -6,7 +6,7 @@ warning), it is a subtitle in an hgroup, or it is the text of a data table's cel
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ingest.html.chrome import HEADINGS, SCREEN_READER_ONLY, callout, hidden, permalink
@@ -29,13 +29,13 @@ class Heading:
     limit: float
 
 
-def find(root: Element, data_cells: frozenset[Element], profile: Profile) -> dict[Element, Heading]:
+def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: Profile) -> dict[Element, Heading]:
     """All headings of the content with a title, in document order."""
     found = [
         (element, level, text)
-        for element in root.walk()
+        for element in elements
         if (level := _level(element, profile))
-        and not _demoted(element, level, root, data_cells)
+        and not _demoted(element, level, elements[0], data_cells)
         and (text := title(element))
     ]
     limits: list[float] = [float("inf")] * len(found)
@@ -45,7 +45,8 @@ def find(root: Element, data_cells: frozenset[Element], profile: Profile) -> dic
             limits[open_ones.pop()] = element.order
         open_ones.append(index)
     return {
-        element: Heading(element, level, text, limit) for (element, level, text), limit in zip(found, limits, strict=True)
+        element: Heading(element, level, text, limit)
+        for (element, level, text), limit in zip(found, limits, strict=True)
     }
 
 
@@ -71,9 +72,9 @@ def _level(element: Element, profile: Profile) -> int:
             if role == "heading":
                 level = element.get("aria-level").strip()
                 return max(1, int(level)) if level.isdecimal() and len(level) < 3 else HEADINGS.get(element.tag, 2)
-        for name, level in profile.headings.items():
+        for name, rank in profile.headings.items():
             if name in element.classes:
-                return level
+                return rank
     return HEADINGS.get(element.tag, 0)
 
 
@@ -106,7 +107,7 @@ def linked_page(element: Element) -> str | None:
 
 
 def _outranked(element: Element, level: int, hgroup: Element) -> bool:
-    ranks = [(HEADINGS[e.tag], e.order) for e in hgroup.walk() if e.tag in HEADINGS]
+    ranks = [(HEADINGS[e.tag], e.order) for e in hgroup.elements if e.tag in HEADINGS]
     return bool(ranks) and min(ranks) < (level, element.order)
 
 
@@ -132,8 +133,10 @@ def note_mark(element: Element) -> bool:
         return False
     inner = list(element.elements)
     loose = clean("".join(child for child in element.children if isinstance(child, str)))
-    return bool(inner) and not loose.strip("[](),; ") and all(
-        e.tag == "a" and e.get("href").startswith("#") and len(e.text.strip("[]()")) <= 3 for e in inner
+    return (
+        bool(inner)
+        and not loose.strip("[](),; ")
+        and all(e.tag == "a" and e.get("href").startswith("#") and len(e.text.strip("[]()")) <= 3 for e in inner)
     )
 
 

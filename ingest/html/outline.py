@@ -7,7 +7,7 @@ a dd hangs under the definition, a later one never does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ingest.html import anchors
 from ingest.html.blocks import Writer
@@ -16,35 +16,12 @@ from ingest.html.code import language, listing
 from ingest.html.dom import Element
 from ingest.html.formulas import formula
 from ingest.html.headings import Heading, note_mark, title
+from ingest.html.sections import Section, Sections
 from ingest.html.tables import Tables
-from ingest.model import Block, NodeKind
 
 _CODE = frozenset("pre listing xmp plaintext".split())
 _TABLE_PARTS = frozenset({"tr", "caption", "td", "th"})
 _BACK_SIGNS = frozenset("↩︎⏎^↑↵ ")
-
-
-@dataclass(slots=True)
-class Section:
-    """A node being written. `parent` is a position in the outline."""
-
-    level: int
-    title: str
-    parent: int | None = None
-    anchor: str | None = None
-    aliases: tuple[str, ...] = ()
-    kind: NodeKind = "heading"
-    blocks: list[Block] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Definitions:
-    """An open list of address terms: the section around it, and what was open when it began."""
-
-    around: int
-    depth: int
-    terms: frozenset[Element]
-    in_terms: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +34,27 @@ class Plan:
     targets: anchors.Targets
 
 
+@dataclass(slots=True)
+class _Terms:
+    """An open list of address terms. `naming`: a term has begun and its dd has not."""
+
+    own: frozenset[Element]
+    naming: bool = False
+
+
 def outline(root: Element, plan: Plan, page_title: str) -> list[Section]:
     """The sections of the content; the first is the page's own. A single h1 that nothing stands before is
     the page's own section, else that is a section of level 0 with `page_title`."""
-    return _Outline(root, plan, page_title).sections
+    return _Outline(root, plan, page_title).sections.all
 
 
 class _Outline:
     def __init__(self, root: Element, plan: Plan, page_title: str) -> None:
         self._plan = plan
-        self.sections = [Section(0, page_title, kind="page")]
+        self.sections = Sections(page_title)
         self._single_h1 = sum(heading.level == 1 for heading in plan.headings.values()) == 1
-        self._writer = Writer(self.sections[0].blocks)
-        self._current = 0
-        self._scopes: list[list[int]] = [[0]]
-        self._definitions: list[_Definitions] = []
+        self._writer = Writer(self.sections.current.blocks)
+        self._terms: list[_Terms] = []
         self._before: list[Element] = []
         self._seen = 0
         self._walk(root)
@@ -110,7 +93,7 @@ class _Outline:
             self._heading(heading)
             return False
         tag = element.tag
-        if self._definitions and tag == "dt" and element in self._definitions[-1].terms:
+        if tag == "dt" and self._terms and element in self._terms[-1].own:
             self._term(element)
             return False
         self._note_id(element)
@@ -176,7 +159,7 @@ class _Outline:
         elif tag in ("ul", "ol", "menu"):
             writer.open_list("ol" if tag == "ol" else "ul", _start(element))
         elif tag == "dl":
-            self._open_definitions(element)
+            self._open_terms(element)
         elif tag in ("li", "dt", "dd"):
             self._open_item(element)
         elif tag == "blockquote":
@@ -199,7 +182,7 @@ class _Outline:
         elif tag in ("ul", "ol", "menu"):
             writer.close_list()
         elif tag == "dl":
-            self._close_definitions(element)
+            self._close_terms(element)
         elif tag == "blockquote":
             writer.close_quote()
         elif tag == "table" and self._is_data(element):
@@ -225,87 +208,76 @@ class _Outline:
             self._writer.cell()
 
     def _heading(self, heading: Heading) -> None:
-        anchor, aliases = anchors.choose(heading.element, self._before, heading.limit, self._plan.targets)
-        self._passed()
         self._writer.end()
-        first = self.sections[0]
-        if self._single_h1 and heading.level == 1 and len(self.sections) == 1 and not first.blocks:
-            first.level, first.title, first.anchor, first.aliases = 1, heading.title, anchor, aliases
-            self._writer.turn_to(first.blocks)
-            return
-        open_ones = self._scopes[-1]
-        while len(open_ones) > 1 and self.sections[open_ones[-1]].level >= heading.level:
-            open_ones.pop()
-        parent = open_ones[-1]
-        level = max(heading.level, self.sections[parent].level + 1)
-        open_ones.append(self._begin(Section(level, heading.title, parent, anchor, aliases)))
+        sections = self.sections
+        if self._single_h1 and heading.level == 1 and len(sections.all) == 1 and not sections.current.blocks:
+            sections.title_page(1, heading.title)
+        else:
+            sections.heading(heading.level, heading.title)
+        self._begin(heading.element, heading.limit)
 
-    def _begin(self, section: Section) -> int:
-        self.sections.append(section)
-        self._current = len(self.sections) - 1
+    def _begin(self, title_element: Element, limit: float) -> None:
+        """The section that has just begun gets its address, and what follows."""
+        section = self.sections.current
+        section.anchor, section.aliases = anchors.choose(title_element, self._before, limit, self._plan.targets)
+        self._passed()
         self._writer.turn_to(section.blocks)
-        return self._current
 
     def _passed(self) -> None:
+        """Words were met that no paragraph holds."""
         self._before.clear()
         self._seen += 1
 
-    def _open_definitions(self, element: Element) -> None:
-        terms = self._plan.terms.get(element)
-        if terms is None:
+    def _open_terms(self, element: Element) -> None:
+        own = self._plan.terms.get(element)
+        if own is None:
             self._writer.open_list("dl")
             return
         self._writer.end_paragraph()
-        self._definitions.append(_Definitions(self._current, len(self._scopes), terms))
+        self.sections.open_list()
+        self._terms.append(_Terms(own))
 
-    def _close_definitions(self, element: Element) -> None:
+    def _close_terms(self, element: Element) -> None:
         if element not in self._plan.terms:
             self._writer.close_list()
             return
-        self._end_definition()
-        self._definitions.pop()
+        self._terms.pop()
+        self.sections.close_list()
+        self._writer.turn_to(self.sections.current.blocks)
 
     def _term(self, term: Element) -> None:
-        definitions = self._definitions[-1]
-        if definitions.in_terms:
-            section = self.sections[self._current]
-            anchor, aliases = anchors.choose(term, self._before, term.end + 1, self._plan.targets)
-            names = (anchor, *aliases) if anchor else aliases
-            section.aliases += tuple(name for name in names if name not in (section.anchor, *section.aliases))
-            self._writer.text(title(term))
-            self._writer.end_paragraph()
-            self._passed()
+        terms = self._terms[-1]
+        if terms.naming:
+            self._further_term(term)
             return
-        self._end_definition()
-        anchor, aliases = anchors.choose(term, self._before, _next_term(term), self._plan.targets)
+        terms.naming = True
+        self.sections.definition(title(term))
+        self._begin(term, _next_term(term))
+
+    def _further_term(self, term: Element) -> None:
+        """Another name of the definition that has just begun: its words are text, its ids aliases."""
+        section = self.sections.current
+        anchor, aliases = anchors.choose(term, self._before, term.end + 1, self._plan.targets)
+        names = aliases if anchor is None else (anchor, *aliases)
+        section.aliases += tuple(name for name in names if name not in (section.anchor, *section.aliases))
+        self._writer.text(title(term))
+        self._writer.end_paragraph()
         self._passed()
-        around = definitions.around
-        section = Section(self.sections[around].level + 1, title(term), around, anchor, aliases, "definition")
-        self._scopes.append([self._begin(section)])
-        definitions.in_terms = True
 
     def _open_item(self, element: Element) -> None:
-        if element.tag == "li" or not self._definitions or not self._belongs(element):
+        if element.tag == "li" or not self._belongs(element):
             self._writer.item(element.tag)
             return
         self._writer.end_paragraph()
+        self._terms[-1].naming = False
         if element.tag == "dt":
-            self._end_definition()
-        self._definitions[-1].in_terms = False
+            self.sections.end_definition()
+            self._writer.turn_to(self.sections.current.blocks)
 
     def _belongs(self, element: Element) -> bool:
         """Whether a dt or dd is the innermost open list of address terms' own."""
-        listing_ = next((above for above in element.ancestors() if above.tag == "dl"), None)
-        return listing_ is not None and self._plan.terms.get(listing_) is self._definitions[-1].terms
-
-    def _end_definition(self) -> None:
-        """Back to the section around the innermost list of address terms."""
-        definitions = self._definitions[-1]
-        definitions.in_terms = False
-        del self._scopes[definitions.depth :]
-        if self._current != definitions.around:
-            self._current = definitions.around
-            self._writer.turn_to(self.sections[self._current].blocks)
+        own_list = next((above for above in element.ancestors() if above.tag == "dl"), None)
+        return bool(self._terms) and own_list is not None and self._plan.terms.get(own_list) is self._terms[-1].own
 
 
 def _table_of(element: Element) -> Element | None:
@@ -314,8 +286,8 @@ def _table_of(element: Element) -> Element | None:
 
 def _next_term(term: Element) -> float:
     """The order of the first thing after a term's list or of the next term in it."""
-    listing_ = next((above for above in term.ancestors() if above.tag == "dl"), term)
-    return next((e.order for e in listing_.elements if e.tag == "dt" and e.order > term.order), listing_.end + 1)
+    own_list = next((above for above in term.ancestors() if above.tag == "dl"), term)
+    return next((e.order for e in own_list.elements if e.tag == "dt" and e.order > term.order), own_list.end + 1)
 
 
 def _back_link(link: Element) -> bool:

@@ -10,12 +10,11 @@ from urllib.parse import urldefrag
 
 from ingest.html import content, contents, decode, definitions, dom, generators, head, headings, tables, trail, verdict
 from ingest.html.anchors import Targets
-from ingest.html.dom import Element
-from ingest.html.outline import Plan, Section, outline
+from ingest.html.dom import Tree
+from ingest.html.outline import Plan, outline
+from ingest.html.sections import Section
 from ingest.model import Document, Node, Page, Skip
 from ingest.urls import page_key, resolve
-
-_LINKING = frozenset({"a", "area", "frame", "iframe"})
 
 
 def parse(
@@ -44,45 +43,43 @@ def parse(
     text = decode.decode(body, content_type)
     if not verdict.is_html(body, text, content_type):
         return Document(None, Skip("not_html" if body.strip() else "empty", content_type))
-    html = dom.read(decode.as_html(text, content_type))
-    base = head.base_url(html, url)
-    wishes = verdict.robots(html, headers)
-    links = _links(html, base, url)
-    page = _page(html, url, base, key, site_hosts)
-    skip = verdict.redirect(html, base, url, page)
+    tree = dom.read(decode.as_html(text, content_type))
+    base = head.base_url(tree, url)
+    wishes = verdict.robots(tree, headers)
+    links = _links(tree, base, url)
+    page = _page(tree, url, base, key, site_hosts)
+    skip = verdict.redirect(tree, base, url, page)
     if skip is None and wishes.noindex and not index_noindex:
         skip = Skip("noindex", "the page asks not to be indexed")
     if skip is None and page.content_hash == missing_page:
         skip = Skip("soft_404", "the same answer as for an address that does not exist")
     if skip is None:
-        skip = verdict.nothing_to_read(html, page, status)
+        skip = verdict.nothing_to_read(tree, page, status)
     plain = tuple(dict.fromkeys(urldefrag(link).url for link in links))
     return Document(None if skip else page, skip, plain, wishes.nofollow, links)
 
 
-def _page(html: Element, url: str, base: str, key: str, site_hosts: frozenset[str]) -> Page:
-    canonical = head.canonical(html, url, base, site_hosts)
-    targets = Targets(html)
-    profile = generators.profile(html)
-    area = content.content_area(html, profile)
-    generated_lists = contents.generated(area)
-    in_contents = contents.section_links(html)
-    trails = trail.offered(html)
-    content.prune(area, content.controlled_panels(html))
-    known_tables = tables.classify(area)
-    found = headings.find(area, frozenset(known_tables.cells), profile)
+def _page(tree: Tree, url: str, base: str, key: str, site_hosts: frozenset[str]) -> Page:
+    canonical = head.canonical(tree, url, base, site_hosts)
+    targets = Targets(tree)
+    profile = generators.profile(tree, targets)
+    trails = trail.offered(tree)
+    in_contents = contents.section_links(tree) if tree.tagged("dl") else frozenset()
+    shown_title = generators.shown_title(tree, profile)
+    area = content.content_area(tree, profile)
+    generated = contents.generated(area)
+    elements = content.prune(area, content.controlled_panels(tree))
+    known_tables = tables.classify(elements)
+    found = headings.find(elements, frozenset(known_tables.cells), profile)
     names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
-    shown_title = generators.shown_title(html, profile)
-    title = headings.title(shown_title) if shown_title is not None else head.page_title(html, names)
-    terms = definitions.address_terms(area, targets, in_contents)
+    title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names)
+    terms = definitions.address_terms(elements, targets, in_contents)
     sections = outline(area, Plan(found, terms, known_tables, targets), title)
-    if sections[0].level:
-        title = sections[0].title
-    place = trail.Place(url, base, canonical, (title, sections[0].title, *names[:1]))
-    listings = generated_lists or contents.cards(area) or contents.link_lists(area)
-    lists = trail.listed_pages(listings, place)
-    claims = trail.claims(html, trails, place, lists)
-    return Page(key, url, canonical, title, _nodes(sections), claims, head.language(html))
+    title = sections[0].title
+    place = trail.Place(url, base, canonical, (title, *names[:1]))
+    lists = trail.listed_pages(generated or contents.cards(elements) or contents.link_lists(elements), place)
+    claims = trail.claims(tree, trails, place, lists)
+    return Page(key, url, canonical, title, _nodes(sections), claims, head.language(tree))
 
 
 def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
@@ -101,13 +98,10 @@ def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
     )
 
 
-def _links(html: Element, base: str, url: str) -> tuple[str, ...]:
+def _links(tree: Tree, base: str, url: str) -> tuple[str, ...]:
     """Absolute links to other pages, fragments kept, in document order, each once."""
     own = urldefrag(url).url
-    found: dict[str, None] = {}
-    for element in html.walk():
-        href = element.get("src" if element.tag in ("frame", "iframe") else "href") if element.tag in _LINKING else ""
-        target = resolve(base, href) if href else None
-        if target is not None and urldefrag(target).url != own:
-            found[target] = None
-    return tuple(found)
+    elements = tree.tagged("a", "area", "frame", "iframe")
+    hrefs = dict.fromkeys(e.get("src" if e.tag in ("frame", "iframe") else "href") for e in elements)
+    found = dict.fromkeys(resolve(base, href) for href in hrefs if href)
+    return tuple(target for target in found if target is not None and urldefrag(target).url != own)

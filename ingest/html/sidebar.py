@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ingest.html.breadcrumbs import Raw
 from ingest.html.chrome import HEADINGS
-from ingest.html.dom import Element
+from ingest.html.dom import Element, Tree
 
 _ACTIVE = frozenset("active current is-active is-current selected md-nav__link--active menu__link--active".split())
 _GROUPS = frozenset("li details section dl".split())
@@ -16,14 +16,12 @@ _SIDE_WORDS = ("sidebar", "sidenav", "side-nav", "nav", "menu", "toctree", "summ
 _PART_TITLES = frozenset("part-title caption header nav-header sidebar-title group-label".split())
 
 
-def active_trail(
-    html: Element, resolve: Callable[[str], str | None], is_self: Callable[[str | None], bool]
-) -> list[Raw]:
+def active_trail(tree: Tree, resolve: Callable[[str], str | None], is_self: Callable[[str | None], bool]) -> list[Raw]:
     """The labels of the groups around the sidebar's link to this page, outermost first; the longest of
     all such links' trails."""
     best: list[Raw] = []
-    for element in html.walk():
-        if element.tag != "a" or not (_claims_active(element) or _leads_here(element, resolve, is_self)):
+    for element in tree.tagged("a"):
+        if not (_claims_active(element) or _leads_here(element, resolve, is_self)):
             continue
         side = _side(element)
         if side is not None:
@@ -37,9 +35,7 @@ def _claims_active(link: Element) -> bool:
     return link.get("aria-current") in ("page", "true")
 
 
-def _leads_here(
-    link: Element, resolve: Callable[[str], str | None], is_self: Callable[[str | None], bool]
-) -> bool:
+def _leads_here(link: Element, resolve: Callable[[str], str | None], is_self: Callable[[str | None], bool]) -> bool:
     href = link.get("href")
     return bool(href) and (not href.startswith("#") or not _ACTIVE.isdisjoint(link.classes)) and is_self(resolve(href))
 
@@ -128,4 +124,3 @@ def _raw(element: Element) -> Raw | None:
     link = element if element.tag == "a" else next((e for e in element.walk() if e.tag == "a"), None)
     href = link.get("href") if link is not None else ""
     return Raw(name, None if not href or href.startswith(("#", "javascript:")) else href)
-

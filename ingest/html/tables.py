@@ -5,6 +5,7 @@ A data table becomes one block, rows as lines. The cells of a layout table are r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ingest.html.chrome import HEADINGS, callout
@@ -37,12 +38,12 @@ class Tables:
     cells: set[Element] = field(default_factory=set)
 
 
-def classify(root: Element) -> Tables:
-    """Judge all tables below `root` in one pass."""
+def classify(elements: Iterable[Element]) -> Tables:
+    """Judge all tables among the elements of the content, given in document order."""
     facts: dict[Element, _Facts] = {}
     rows: list[tuple[Element, list[Element]]] = []
     open_tables: list[Element] = []
-    for element in root.walk():
+    for element in elements:
         while open_tables and open_tables[-1].end < element.order:
             open_tables.pop()
         if element.tag == "table":

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
 from ingest.html.breadcrumbs import Raw, visible_trails
-from ingest.html.dom import Element, clean
+from ingest.html.dom import Element, Tree, clean
 from ingest.html.sidebar import active_trail
 from ingest.model import Claims, Crumb
 from ingest.urls import resolve
@@ -27,10 +27,13 @@ class Place:
     def __init__(self, url: str, base: str, canonical: str, titles: Sequence[str]) -> None:
         self.base = base
         self._own = {_loose(u) for u in (url, canonical)}
+        self._resolved: dict[str, str | None] = {}
         self._titles = {_plain(text) for text in titles if text}
 
     def resolve(self, href: str) -> str | None:
-        return resolve(self.base, href)
+        if href not in self._resolved:
+            self._resolved[href] = resolve(self.base, href)
+        return self._resolved[href]
 
     def is_self(self, url: str | None) -> bool:
         return url is not None and _loose(url) in self._own
@@ -47,12 +50,12 @@ class Offered:
     shown: list[list[Raw]]
 
 
-def offered(html: Element) -> Offered:
+def offered(tree: Tree) -> Offered:
     """Read the trails, before furniture is taken out of the page."""
-    return Offered(_json_ld(html), visible_trails(html))
+    return Offered(_json_ld(tree), visible_trails(tree))
 
 
-def claims(html: Element, trails: Offered, place: Place, lists: tuple[str, ...]) -> Claims:
+def claims(tree: Tree, trails: Offered, place: Place, lists: tuple[str, ...]) -> Claims:
     """The best trail that the page offers."""
     linked_data = _without_self([_crumb(raw, place) for raw in trails.linked_data], place, data=True)
     shown = _without_self([_crumb(raw, place) for raw in trails.shown], place, data=False)
@@ -62,10 +65,10 @@ def claims(html: Element, trails: Offered, place: Place, lists: tuple[str, ...])
         best = longer
     if best:
         return Claims(best, "breadcrumb", lists)
-    up = _up(html, place)
+    up = _up(tree, place)
     if up is not None:
         return Claims((up,), "up", lists)
-    side = _without_self([_crumb(active_trail(html, place.resolve, place.is_self), place)], place, data=False)[0]
+    side = _without_self([_crumb(active_trail(tree, place.resolve, place.is_self), place)], place, data=False)[0]
     return Claims(side, "sidebar", lists) if side else Claims((), "none", lists)
 
 
@@ -84,9 +87,7 @@ def _address(href: str | None, place: Place) -> str | None:
     return urldefrag(url).url if url else None
 
 
-def _without_self(
-    trails: Sequence[list[tuple[Crumb, bool]]], place: Place, *, data: bool
-) -> list[tuple[Crumb, ...]]:
+def _without_self(trails: Sequence[list[tuple[Crumb, bool]]], place: Place, *, data: bool) -> list[tuple[Crumb, ...]]:
     """Without the crumbs at the end that are the page itself. In linked data the last item without an
     address always is."""
     result = []
@@ -117,31 +118,31 @@ def _same(one: Crumb, other: Crumb) -> bool:
     return _plain(one.title) == _plain(other.title)
 
 
-def _up(html: Element, place: Place) -> Crumb | None:
+def _up(tree: Tree, place: Place) -> Crumb | None:
     """The link rel=up (its older name is parent), named by its title or by a link to the same page."""
-    for element in html.walk():
-        if element.tag in ("link", "a") and not {"up", "parent"}.isdisjoint(element.get("rel").lower().split()):
+    for element in tree.tagged("link", "a"):
+        if not {"up", "parent"}.isdisjoint(element.get("rel").lower().split()):
             url = _address(element.get("href"), place)
             if url is not None and not place.is_self(url):
-                name = clean(element.get("title")) or _name_of(html, url, place)
+                name = clean(element.get("title")) or _name_of(tree, url, place)
                 return Crumb(name or url.rstrip("/").rpartition("/")[2], url)
     return None
 
 
-def _name_of(html: Element, url: str, place: Place) -> str:
-    for element in html.walk():
-        if element.tag == "a" and element.get("href") and _address(element.get("href"), place) == url:
+def _name_of(tree: Tree, url: str, place: Place) -> str:
+    for element in tree.tagged("a"):
+        if element.get("href") and _address(element.get("href"), place) == url:
             name = element.text
             if name and name.casefold() not in ("up", "parent", "back", "index", "contents"):
                 return name
     return ""
 
 
-def _json_ld(html: Element) -> list[list[Raw]]:
+def _json_ld(tree: Tree) -> list[list[Raw]]:
     """All BreadcrumbLists in the page's JSON-LD, wherever they are nested; broken blocks are skipped."""
     found = []
-    for element in html.walk():
-        if element.tag == "script" and "ld+json" in element.get("type").lower():
+    for element in tree.tagged("script"):
+        if "ld+json" in element.get("type").lower():
             try:
                 data = json.loads("".join(element.strings()))
             except (ValueError, RecursionError):
@@ -178,7 +179,9 @@ def _items(entity: dict[str, Any]) -> list[Raw]:
         inner = target if isinstance(target, dict) else {}
         name = item.get("name") or inner.get("name") or ""
         href = target if isinstance(target, str) else inner.get("@id") or inner.get("url") or item.get("url")
-        placed.append((_position(item.get("position"), index), Raw(unescape(str(name)), href if isinstance(href, str) else None)))
+        placed.append(
+            (_position(item.get("position"), index), Raw(unescape(str(name)), href if isinstance(href, str) else None))
+        )
     placed.sort(key=lambda pair: pair[0])
     return [raw for _, raw in placed]
 

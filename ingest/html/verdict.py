@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ingest.html.dom import Element
+from ingest.html.dom import Tree
 from ingest.model import Page, Skip
 from ingest.urls import resolve
 
@@ -25,19 +25,30 @@ _MARKUP = re.compile(
     r"|style|iframe|font|!--|pre|header)\b|<!--",
     re.IGNORECASE,
 )
-_OTHER_XML = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|urlset|sitemapindex|svg|rdf:RDF)\b", re.DOTALL)
+_OTHER_XML = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|urlset|sitemapindex|svg|rdf:RDF)\b", re.DOTALL
+)
 _REFRESH = re.compile(r"\s*(\d*\.?\d*)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*))?$", re.IGNORECASE | re.DOTALL)
 _INSTANT = 5.0
 """Seconds up to which a refresh counts as a redirect where the page says little."""
 _STUB_WORDS = 60
-_NOT_FOUND = re.compile(
-    r"^\W*(?:(?:error|http|status)\W*(?:code\W*)?)?404\b|\b404\W+(?:error|not found|page)|\b(?:page|file|document|seite)\b"
-    r".{0,20}\b(?:not found|nicht gefunden|cannot be found|can't be found|could not be found|does(?: not|n't) exist)"
-    r"|^\W*not found\W*$|^\W*oops\b|ページが見つかりません|页面未找到|页面不存在|página no encontrada|page introuvable",
-    re.IGNORECASE,
+_MISSING = re.compile(
+    r"404|not found|(?:doesn't|does not|no longer) exists?|can(?:'t|not) be found|could(?:n't| not) be found"
 )
+_MISSING_WORDS = frozenset(
+    "404 error errorcode code http status page file document site url address resource content requested the this that a"
+    " you your we i is was are has been it not found oops sorry ooops whoops doesn't does no longer exist exists can't"
+    " cannot can be could couldn't find looking for were here there nothing lost".split()
+)
+_MISSING_ELSEWHERE = re.compile(
+    r"(?:404\W*)?(?:ページが見つかりません|页面未找到|页面不存在|找不到页面|페이지를 찾을 수 없습니다|seite nicht gefunden"
+    r"|página no encontrada|page (?:introuvable|non trouvée)|pagina non trovata|страница не найдена)\W*"
+)
+_RULES_WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _SCRIPT_ROOTS = frozenset("root app __next ___gatsby __nuxt app-root q-app svelte main-app".split())
-_NEEDS_SCRIPT = re.compile(r"enable\s+java\s?script|javascript\s+(?:is\s+)?(?:required|disabled|enabled)|requires\s+javascript", re.I)
+_NEEDS_SCRIPT = re.compile(
+    r"enable\s+java\s?script|javascript\s+(?:is\s+)?(?:required|disabled|enabled)|requires\s+javascript", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +70,19 @@ def is_html(body: bytes, text: str, content_type: str) -> bool:
     head = text[:65_536]
     if _OTHER_XML.match(head):
         return False
-    if kind.startswith("text/html") or kind.startswith("application/xhtml"):
+    if kind.startswith(("text/html", "application/xhtml")):
         return not head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or _MARKUP.search(head) is not None
     return _MARKUP.search(head) is not None
 
 
-def robots(html: Element, headers: Mapping[str, str]) -> Robots:
+def robots(tree: Tree, headers: Mapping[str, str]) -> Robots:
     """From meta robots and googlebot, and from X-Robots-Tag (lines for other robots left out)."""
     rules: set[str] = set()
     for name, value in headers.items():
         if name.lower() == "x-robots-tag":
             rules |= _header_rules(value)
-    for element in html.walk():
-        if element.tag == "meta" and element.get("name").strip().lower() in ("robots", "googlebot", "ritbot"):
+    for element in tree.tagged("meta"):
+        if element.get("name").strip().lower() in ("robots", "googlebot", "ritbot"):
             rules |= {rule.strip() for rule in element.get("content").lower().split(",")}
     return Robots(not rules.isdisjoint(("noindex", "none")), not rules.isdisjoint(("nofollow", "none")))
 
@@ -81,20 +92,19 @@ def _header_rules(value: str) -> set[str]:
     rules: set[str] = set()
     ours = True
     for part in value.lower().replace("\n", ",").split(","):
-        name, colon, rule = part.partition(":")
-        if colon and name.strip() not in ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"):
+        name, colon, rule = part.rpartition(":")
+        if colon and name.strip() not in _RULES_WITH_VALUES:
             ours = name.strip() in ("googlebot", "ritbot", "*")
-            part = rule
         if ours:
-            rules.add(part.strip())
+            rules.add(rule.strip())
     return rules
 
 
-def redirect(html: Element, base: str, url: str, page: Page) -> Skip | None:
+def redirect(tree: Tree, base: str, url: str, page: Page) -> Skip | None:
     """An instant meta refresh to another page; one of a few seconds where the page says little."""
     words = sum(len(node.text.split()) for node in page.nodes)
-    for element in html.walk():
-        if element.tag != "meta" or element.get("http-equiv").strip().lower() != "refresh":
+    for element in tree.tagged("meta"):
+        if element.get("http-equiv").strip().lower() != "refresh":
             continue
         match = _REFRESH.match(element.get("content"))
         if match is None or not match[2]:
@@ -108,25 +118,33 @@ def redirect(html: Element, base: str, url: str, page: Page) -> Skip | None:
     return None
 
 
-def nothing_to_read(html: Element, page: Page, status: int) -> Skip | None:
+def nothing_to_read(tree: Tree, page: Page, status: int) -> Skip | None:
     """Not found with status 200, waiting for JavaScript, or empty."""
     words = sum(len(node.text.split()) for node in page.nodes)
     headed = any(node.kind != "page" or node.level for node in page.nodes)
     names = [page.title, *(node.title for node in page.nodes[:2])]
-    if status < 400 and words < _STUB_WORDS and any(_NOT_FOUND.search(name) for name in names):
+    if status < 400 and words < _STUB_WORDS and any(_says_missing(name) for name in names):
         return Skip("soft_404", "title and little text say that nothing is here")
     if words >= 20 or (words and headed):
         return None
-    if _waits_for_script(html):
+    if _waits_for_script(tree):
         return Skip("needs_javascript", "the page is an empty shell that a script fills")
     if not words and not headed:
         return Skip("empty", "no text and no heading in the content")
     return None
 
 
-def _waits_for_script(html: Element) -> bool:
+def _says_missing(title: str) -> bool:
+    """A title that says that nothing is here, and says nothing else ("404 errors explained" does)."""
+    plain = title.casefold().replace("’", "'")
+    if _MISSING_ELSEWHERE.fullmatch(plain):
+        return True
+    return _MISSING.search(plain) is not None and _MISSING_WORDS.issuperset(re.findall(r"[\w']+", plain))
+
+
+def _waits_for_script(tree: Tree) -> bool:
     scripts = shell = asked = False
-    for element in html.walk():
+    for element in tree.elements:
         if element.tag == "script":
             scripts = True
         elif element.tag == "noscript" and _NEEDS_SCRIPT.search(element.text):

@@ -36,7 +36,7 @@ SCHEMA = (
          chunks INTEGER NOT NULL, checked_at TEXT NOT NULL, changed_at TEXT NOT NULL, revision INTEGER NOT NULL,
          content_hash TEXT, tree_hash TEXT, page BLOB, record BLOB NOT NULL)""",
     "CREATE INDEX records_by_site ON records (site, key)",
-    "CREATE INDEX records_by_content ON records (content_hash)",
+    "CREATE INDEX records_by_content ON records (site, version, content_hash, key)",
     "CREATE INDEX records_by_target ON records (target)",
     """CREATE TABLE headings (
          record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL, id TEXT NOT NULL,

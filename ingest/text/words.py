@@ -88,11 +88,11 @@ def _stemmer(code: str) -> Callable[[str], str]:
     """The stemmer of a language, remembering what it has seen; without one, words stay as they are."""
     if code not in _LANGUAGES:
         return lambda word: word
-    stemmer = snowballstemmer.stemmer(_LANGUAGES[code])
 
     @lru_cache(maxsize=200_000)
     def stem(word: str) -> str:
-        stemmed: str = stemmer.stemWord(word)
+        # A stemmer holds the word it works on: threads must not share one.
+        stemmed: str = snowballstemmer.stemmer(_LANGUAGES[code]).stemWord(word)
         return stemmed or word
 
     return stem

@@ -9,6 +9,7 @@ breakpoints ("Prompt caching").
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,7 +98,13 @@ def request(conversation: Conversation, form: Form) -> Json:
         body["tool_choice"] = {"type": "none" if conversation.must_answer else "auto"}
     if form.caching:
         _set_breakpoints(body)
-    return body
+    return _encodable(body)
+
+
+def _encodable(body: Json) -> Json:
+    """Halves of broken characters (lone surrogates) cannot be sent: a question mark goes in their place."""
+    sound: Json = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    return sound
 
 
 def _set_breakpoints(body: Json) -> None:
@@ -139,7 +146,7 @@ def _content(turn: Turn, form: Form) -> list[Json]:
 
 def _result(result: ToolResult, form: Form) -> Json:
     """A remark that came with passages stands behind all results: a result of search results holds nothing else."""
-    content: str | list[Json] = result.text
+    content: str | list[Json] = result.text.strip() and result.text
     if result.passages:
         content = _search_results(result.passages) if form.citations else _plain(result.passages)
     block: Json = {"type": "tool_result", "tool_use_id": result.call_id, "content": content or "(nothing)"}

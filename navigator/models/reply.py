@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import structlog
@@ -19,11 +20,47 @@ from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall
 log = structlog.get_logger()
 
 CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded"})
-REASONING = frozenset({"thinking", "redacted_thinking"})
 NOT_AN_OBJECT = "_invalid"
 """Arguments that are no JSON object arrive as {NOT_AN_OBJECT: what was written}: a tool error, not a crash."""
 
-_GROWS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+_GROWS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
+
+
+@dataclass(slots=True)
+class _Block:
+    """A content block as it grows; `start` is what it came as."""
+
+    kind: str = "text"
+    start: Json = field(default_factory=dict)
+    grown: dict[str, str] = field(default_factory=lambda: dict.fromkeys(_GROWS.values(), ""))
+    citations: list[Json] = field(default_factory=list)
+
+    def grow(self, name: str, piece: object) -> str:
+        """The piece, appended to that field; nothing where it is no text."""
+        text = piece if isinstance(piece, str) else ""
+        self.grown[name] += text
+        return text
+
+    def call(self, number: int) -> ToolCall:
+        written, given = self.grown["partial_json"], self.start.get("input")
+        arguments = _arguments(written) if written.strip() else _object(given)
+        return ToolCall(str(self.start.get("id") or f"call_{number}"), str(self.start.get("name") or ""), arguments)
+
+    def wire(self, number: int) -> Json | None:
+        """The block as it is given back; None where there is nothing to give."""
+        if self.kind == "text":
+            return {"type": "text", "text": self.grown["text"]} if self.grown["text"].strip() else None
+        if self.kind == "tool_use":
+            call = self.call(number)
+            return {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
+        if self.kind == "thinking":
+            return {"type": "thinking", "thinking": self.grown["thinking"], "signature": self.grown["signature"]}
+        return self.start if self.kind == "redacted_thinking" else None
 
 
 class Reply:
@@ -34,10 +71,9 @@ class Reply:
 
     def __init__(self, sources: Sequence[Source] = ()) -> None:
         self._sources = sources
-        self._blocks: dict[int, Json] = {}
-        self._written: dict[int, str] = {}
-        self._usage: Json = {}
-        self._stop: str | None = None
+        self._blocks: dict[int, _Block] = {}
+        self._usage: dict[str, int] = {}
+        self._stop = ""
         self.begun = False
         """Whether anything came that belongs to a reply."""
         self.complete = False
@@ -55,13 +91,13 @@ class Reply:
             case "content_block_start":
                 yield from self._start(index, _object(event.get("content_block")))
             case "content_block_delta":
-                yield from self._grow(index, _object(event.get("delta")))
+                yield from self._grow(self._blocks.setdefault(index, _Block()), _object(event.get("delta")))
             case "content_block_stop":
-                yield from self._cite(self._blocks.get(index, {}))
+                yield from self._cite(self._blocks.setdefault(index, _Block()))
             case "message_delta":
-                self._stop = _object(event.get("delta")).get("stop_reason") or self._stop
+                self._stop = str(_object(event.get("delta")).get("stop_reason") or self._stop)
                 self._count(_object(event.get("usage")))
-                self.complete = self.complete or self._stop is not None
+                self.complete = self.complete or bool(self._stop)
             case "message_stop":
                 self.complete = True
             case _:
@@ -70,60 +106,46 @@ class Reply:
 
     def close(self) -> Iterator[ModelEvent]:
         """Calls, then Ended. A call that the end of the reply cut in two is dropped."""
-        blocks = [self._whole(index) for index in sorted(self._blocks)]
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
         for block in blocks:
             yield from self._cite(block)
-        used = [block for block in blocks if block["type"] == "tool_use"]
+        calls = [block.call(number) for number, block in enumerate(blocks) if block.kind == "tool_use"]
         if self._stop in CUT_SHORT:
-            used = [block for block in used if NOT_AN_OBJECT not in block["input"]]
+            calls = [call for call in calls if NOT_AN_OBJECT not in call.arguments]
         elif self._stop == "refusal":
-            used = []
-        for block in used:
-            yield Called(ToolCall(block["id"], block["name"], block["input"]))
+            calls = []
+        yield from map(Called, calls)
         usage = self._total()
         context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-        reason = self._reason(bool(used))
+        reason = self._reason(bool(calls))
         yield Ended(reason, usage, context, _verbatim(blocks) if reason in ("calls", "end") else None)
 
-    def _whole(self, index: int) -> Json:
-        block = self._blocks[index]
-        if block["type"] != "tool_use":
-            return block
-        written = self._written.get(index, "")
-        return {
-            "type": "tool_use",
-            "id": block.get("id") or f"call_{index}",
-            "name": str(block.get("name") or ""),
-            "input": _arguments(written, block.get("input")),
-        }
+    def _start(self, index: int, start: Json) -> Iterator[ModelEvent]:
+        """Some endpoints give a block whole in its start."""
+        block = self._blocks[index] = _Block(str(start.get("type")), start)
+        block.citations += _objects(start.get("citations"))
+        for name in ("text", "thinking", "signature"):
+            piece = block.grow(name, start.get(name))
+            if name == "text" and piece:
+                yield Said(piece)
 
-    def _start(self, index: int, block: Json) -> Iterator[ModelEvent]:
-        self._blocks[index] = {"type": "", **block}
-        if block.get("type") == "text":
-            self._blocks[index] = {"type": "text", "text": "", "citations": list(block.get("citations") or [])}
-            yield from self._grow(index, {"type": "text_delta", "text": block.get("text")})
-
-    def _grow(self, index: int, delta: Json) -> Iterator[ModelEvent]:
-        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
-        kind = delta.get("type")
-        if kind in _GROWS:
-            field = _GROWS[kind]
-            piece = str(delta.get(field) or "")
-            block[field] = (block.get(field) or "") + piece
+    def _grow(self, block: _Block, delta: Json) -> Iterator[ModelEvent]:
+        kind = str(delta.get("type"))
+        if kind == "citations_delta":
+            block.citations.append(_object(delta.get("citation")))
+        elif kind in _GROWS:
+            piece = block.grow(_GROWS[kind], delta.get(_GROWS[kind]))
             if kind == "text_delta" and piece:
                 yield Said(piece)
-        elif kind == "citations_delta":
-            block.setdefault("citations", []).append(_object(delta.get("citation")))
-        elif kind == "input_json_delta":
-            self._written[index] = self._written.get(index, "") + str(delta.get("partial_json") or "")
 
-    def _cite(self, block: Json) -> Iterator[ModelEvent]:
-        for citation in block.pop("citations", []):
+    def _cite(self, block: _Block) -> Iterator[ModelEvent]:
+        for citation in block.citations:
             cited = self._located(citation)
             if cited is None:
                 log.warning("citation_dropped", kind=citation.get("type"), index=citation.get("search_result_index"))
             else:
                 yield cited
+        block.citations.clear()
 
     def _located(self, citation: Json) -> Cited | None:
         """`end_block_index` is exclusive; `search_result_index` counts over the whole request."""
@@ -143,7 +165,7 @@ class Reply:
 
     def _count(self, usage: Json) -> None:
         """The counts are cumulative: the last one told is the one that counts."""
-        self._usage |= {name: value for name, value in usage.items() if isinstance(value, int)}
+        self._usage |= {name: value for name, value in usage.items() if isinstance(value, int) and value >= 0}
 
     def _total(self) -> Usage:
         return Usage(
@@ -172,25 +194,24 @@ def replayed(message: Json) -> Iterator[Json]:
     yield {"type": "message_stop"}
 
 
-def _verbatim(blocks: Sequence[Json]) -> Verbatim | None:
+def _verbatim(blocks: Sequence[_Block]) -> Verbatim | None:
     """The whole message where it holds reasoning that must be given back, else nothing: text and calls suffice."""
-    reasoning = [block for block in blocks if block["type"] in REASONING]
-    spoken = [block for block in blocks if block["type"] == "tool_use" or block.get("text", "").strip()]
-    if not reasoning or not spoken:
-        return None
-    return Verbatim(tuple(block for block in blocks if block in reasoning or block in spoken))
+    given = [wire for number, block in enumerate(blocks) if (wire := block.wire(number))]
+    reasoning = [wire for wire in given if wire["type"] in ("thinking", "redacted_thinking")]
+    return Verbatim(tuple(given)) if reasoning and len(reasoning) < len(given) else None
 
 
-def _arguments(written: str, given: Any) -> Json:
-    """`written` is the JSON as it was streamed, `given` what stood in the block's start."""
-    if not written.strip():
-        return given if isinstance(given, dict) else {}
+def _arguments(written: str) -> Json:
     try:
         value = json.loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {NOT_AN_OBJECT: written}
 
 
 def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[Json]:
+    return [_object(each) for each in value] if isinstance(value, list) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from ingest.errors import IndexMismatch
 from ingest.model import Chunk, Scope
 from ingest.ports import ChunkIndex, Vector
 from ingest.stores.edge import EdgeChunkIndex
+from tests.contract.bm25 import bm25
 
 DIMENSIONS = 4
 Opener = Callable[[], AbstractAsyncContextManager[ChunkIndex]]
@@ -238,21 +239,6 @@ async def test_equal_lists_come_from_equal_questions(index: ChunkIndex) -> None:
 
 
 # --- words
-
-
-def bm25(documents: Sequence[str], query: set[str], k: float = 1.2, b: float = 0.75) -> dict[int, float]:
-    """Robertson and Zaragoza 2009, with Lucene's idf, which is never negative."""
-    texts = [document.split() for document in documents]
-    mean = sum(map(len, texts)) / len(texts)
-    scores: dict[int, float] = {}
-    for term in query:
-        holding = [number for number, text in enumerate(texts) if term in text]
-        idf = math.log(1 + (len(texts) - len(holding) + 0.5) / (len(holding) + 0.5))
-        for number in holding:
-            count, length = texts[number].count(term), len(texts[number])
-            saturated = count * (k + 1) / (count + k * (1 - b + b * length / mean))
-            scores[number] = scores.get(number, 0.0) + idf * saturated
-    return scores
 
 
 async def test_words_are_ranked_by_bm25(opened: Opener) -> None:

@@ -11,13 +11,13 @@
 Replies are queued by `say`, `call` and `send` (any blocks: `text`, `cited`, `tool`, `thinking`), `fail` (an HTTP
 error) and `raw` (anything). `always` takes a function Request -> Answer | Failure that answers when the queue is empty.
 How a reply comes is said by keywords: stop="max_tokens", usage={…}, delay=0.2 (seconds before the first
-byte), breaks="drop" | "hang" | "error" | "end" | "garbage" after=N events.
+byte), breaks="drop" | "hang" | "error" | "end" | "garbage" after=N events (or after the last).
 
 The endpoint itself can be less than the real one: `rejects` holds what gives HTTP 400 ("citations",
 "cache_control"), `ignores` what it does without ("citations", "cache_control", "stream", "usage", "tools"). `key`
 is the only key taken, `models` the only models known. Requests that the real API would refuse are refused
 (tests/fakes/messages_rules.py). The tiny conversations by which an adapter finds out what an endpoint can do are
-answered by the endpoint itself and kept in `probes`, apart from `requests`.
+answered by the endpoint itself and kept in `probes`, apart from `requests`; only a failure that is due meets them too.
 
 Leaving the block fails the test where replies are left over, or where more was asked than scripted.
 """
@@ -145,7 +145,8 @@ class MessagesApi:
         self.probes: list[Request] = []
         self.refused: list[str] = []
         """What the API's rules said to requests that they forbid."""
-        self.disconnects = 0
+        self.disconnected = asyncio.Event()
+        """Set when a client hung up in the middle of a reply."""
 
     # -- the script
 
@@ -177,15 +178,16 @@ class MessagesApi:
         self._socket = socket.create_server(("127.0.0.1", 0))
         routes = [Route(f"{self._path}/v1/messages", self._post, methods=["POST"])]
         config = uvicorn.Config(Starlette(routes=routes), log_config=None, log_level=60, lifespan="off")
+        config.load()
         self._server = uvicorn.Server(config)
-        self._serving = asyncio.create_task(self._server._serve(sockets=[self._socket]))
+        self._server.lifespan = config.lifespan_class(config)
+        await self._server.startup(sockets=[self._socket])
         return self
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         self._closing.set()
-        self._server.should_exit = self._server.force_exit = True
-        await self._serving
-        self._socket.close()
+        self._server.force_exit = True
+        await self._server.shutdown(sockets=[self._socket])
         if kind is None:
             assert not self._unscripted, f"{self._unscripted} requests came after the end of the script"
             assert not self._script, f"the script has {len(self._script)} replies left over"
@@ -202,7 +204,8 @@ class MessagesApi:
         (self.probes if probing else self.requests).append(request)
         if rejected := self._rejected(request):
             return _error(rejected)
-        scripted = self._probed(request) if probing else self._next(request)
+        misbehaves = bool(self._script) and not isinstance(self._script[0], Answer)
+        scripted = self._probed(request) if probing and not misbehaves else self._next(request)
         if isinstance(scripted, Failure):
             return _error(scripted)
         if isinstance(scripted, Raw):
@@ -291,16 +294,16 @@ class MessagesApi:
     async def _streamed(self, answer: Answer, message: Json) -> AsyncIterator[bytes]:
         """Every event in two pieces, cut anywhere."""
         try:
-            for number, event in enumerate(events(message)):
-                if answer.breaks is not None and number == answer.after:
-                    async for piece in self._broken(answer.breaks):
-                        yield piece
-                    return
-                whole = sse(event)
-                yield whole[: len(whole) // 2]
-                yield whole[len(whole) // 2 :]
+            whole = list(events(message))
+            for event in whole if answer.breaks is None else whole[: answer.after]:
+                piece = sse(event)
+                yield piece[: len(piece) // 2]
+                yield piece[len(piece) // 2 :]
+            if answer.breaks is not None:
+                async for piece in self._broken(answer.breaks):
+                    yield piece
         except asyncio.CancelledError:
-            self.disconnects += 1
+            self.disconnected.set()
             raise
 
     async def _broken(self, how: Break) -> AsyncIterator[bytes]:

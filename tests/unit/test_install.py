@@ -47,6 +47,7 @@ def test_the_lock_leaves_the_choice_between_the_builds_of_torch() -> None:
         ("WARNING: Retrying … NewConnectionError('…: Connection refused')", "cannot be reached"),
         ("ERROR: Could not find a version that satisfies the requirement x (from versions: none)", "cannot be reached"),
         ("SSLError … CERTIFICATE_VERIFY_FAILED … NewConnectionError", "certificate is not trusted"),
+        ("ritbot 0.1.0 requires structlog, which is not installed.", "does not fit pyproject.toml"),
         ("ensurepip is not available. Install the python3-venv package.", "Install the python3-venv package."),
     ],
 )
