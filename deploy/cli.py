@@ -198,7 +198,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def fail(reason: str, status: int = 2) -> NoReturn:
-    errors.print(Text(reason, style="red"))
+    errors.print(Text(reason, style="red"), soft_wrap=True)
     raise typer.Exit(status)
 
 
@@ -207,5 +207,5 @@ def main() -> None:
     try:
         app()
     except SettingsError as error:
-        errors.print(Text(str(error), style="red"))
+        errors.print(Text(str(error), style="red"), soft_wrap=True)
         raise SystemExit(2) from None

@@ -113,6 +113,7 @@ async def open_navigator(stores: Stores, languages: Sequence[str]) -> AsyncItera
         toc_budget=settings.navigator.toc_budget,
         context_share=settings.navigator.context_warning,
         read_limit=settings.navigator.read_limit,
+        read_characters=settings.navigator.read_characters,
         outline=settings.retrieval.outline,
     )
     recipe = Recipe(
@@ -131,6 +132,7 @@ async def open_navigator(stores: Stores, languages: Sequence[str]) -> AsyncItera
 def anthropic_model(settings: Settings) -> AnthropicModel:
     """Not yet entered. The key goes nowhere but to the endpoint."""
     model = settings.model
+    prices = model.prices.model_dump(exclude_none=True)
     return AnthropicModel(
         api_key=model.api_key.get_secret_value() if model.api_key else None,
         base_url=model.base_url,
@@ -141,7 +143,9 @@ def anthropic_model(settings: Settings) -> AnthropicModel:
         context_window=model.context_window,
         citations=model.citations,
         prompt_caching=model.prompt_caching,
-        prices=Prices(**model.prices.model_dump()),
+        prices=Prices(**prices) if prices else None,
+        proxy=model.proxy.get_secret_value() if model.proxy else None,
+        ca_file=str(model.ca_file) if model.ca_file else None,
     )
 
 

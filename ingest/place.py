@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import urlsplit
 
 from ingest.model import Page
@@ -85,6 +86,7 @@ def _finder(pages: Mapping[str, Page], aliases: Mapping[str, str]) -> _Find:
     spellings.pop("", None)
     names.pop("", None)
 
+    @cache
     def find(url: str) -> str | None:
         return names.get(_name(url)) or spellings.get(_name(url, equivalent))
 

@@ -7,7 +7,7 @@ lists that only repeat the page's own headings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from ingest.html.breadcrumbs import is_trail_row
 from ingest.html.chrome import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
@@ -30,19 +30,16 @@ def content_area(tree: Tree, profile: Profile) -> Element:
         for element in tree.elements:
             if element.get("id") == profile.content or (element.tag == "div" and profile.content in element.classes):
                 return element
-    mains = _outermost(tree.elements, lambda e: e.tag == "main" or (bool(e.attrs) and e.role == "main"))
+    mains = _outermost(e for e in tree.elements if e.tag == "main" or ("role" in e.attrs and e.role == "main"))
     if mains:
         main = mains[0] if len(mains) == 1 else max(mains, key=_length)
-        articles = [e for e in _outermost(tree.tagged("article"), lambda e: True) if main.contains(e)]
-        return articles[0] if len(articles) == 1 and _holds_headings(articles[0], main) else main
-    body = tree.body
-    for found in (
-        _outermost(tree.tagged("article"), lambda e: True),
-        _outermost(tree.elements, lambda e: e.get("itemprop") == "articleBody"),
-    ):
-        if len(found) == 1 and _holds_headings(found[0], body):
+        articles = _outermost(e for e in tree.tagged("article") if main.contains(e))
+        return articles[0] if len(articles) == 1 and _holds_headings(tree, articles[0], main) else main
+    for named in (tree.tagged("article"), (e for e in tree.elements if e.get("itemprop") == "articleBody")):
+        found = _outermost(named)
+        if len(found) == 1 and _holds_headings(tree, found[0], tree.body):
             return found[0]
-    return _prose_area(body)
+    return _prose_area(tree.body)
 
 
 def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
@@ -65,9 +62,9 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
             or _emptied_anchor(child)
         ]
         stack.extend(element.elements)
-    drop_section_lists(root)
     _drop_trail_before_title(root)
-    return list(root.walk())
+    left = list(root.walk())
+    return list(root.walk()) if drop_section_lists(left) else left
 
 
 def _drop_trail_before_title(root: Element) -> None:
@@ -136,11 +133,11 @@ def _never_content(element: Element) -> bool:
     return element.tag in FURNITURE_TAGS or element.role == "navigation" or hidden(element)
 
 
-def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -> list[Element]:
-    """Those that are wanted, shown and have text, but none inside another."""
+def _outermost(elements: Iterable[Element]) -> list[Element]:
+    """Those that are shown and have text, but none inside another."""
     found: list[Element] = []
     for element in elements:
-        if wanted(element) and not (found and found[-1].contains(element)) and _is_shown(element):
+        if not (found and found[-1].contains(element)) and _is_shown(element):
             found.append(element)
     return found
 
@@ -154,9 +151,14 @@ def _length(element: Element) -> int:
     return sum(len(text.strip()) for text in element.strings())
 
 
-def _holds_headings(part: Element, whole: Element) -> bool:
+def _holds_headings(tree: Tree, part: Element, whole: Element) -> bool:
     """No heading that could be content stands in `whole` outside `part`."""
-    return all(part.contains(e) for e in _plausible(whole) if e.tag in HEADINGS and not mostly_links(e))
+    for heading in tree.tagged(*HEADINGS):
+        if whole.contains(heading) and not part.contains(heading) and not mostly_links(heading):
+            around = [above for above in heading.ancestors() if whole.contains(above) and above is not whole]
+            if not any(_is_around(element) for element in (heading, *around)):
+                return False
+    return True
 
 
 def _plausible(root: Element) -> Iterator[Element]:

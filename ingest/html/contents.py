@@ -49,13 +49,12 @@ def repeats_sections(listing: Element) -> bool:
     return links > 1
 
 
-def drop_section_lists(root: Element) -> None:
-    """Take such lists out of the tree, with the words that announce them."""
-    until = -1
-    for element in list(root.walk()):
-        if element.order > until and element.tag in _LISTS and repeats_sections(element):
-            until = element.end
-            _drop_with_label(element)
+def drop_section_lists(elements: Iterable[Element]) -> bool:
+    """Take such lists out of the tree, with the words that announce them; whether there were any."""
+    found = list(_outermost(elements, lambda e: e.tag in _LISTS and repeats_sections(e)))
+    for listing in found:
+        _drop_with_label(listing)
+    return bool(found)
 
 
 def _drop_with_label(listing: Element) -> None:
@@ -71,9 +70,10 @@ def _drop_with_label(listing: Element) -> None:
     del parent.children[before if named else position : position + 1]
 
 
-def generated(area: Element) -> list[Element]:
+def generated(tree: Tree, area: Element) -> list[Element]:
     """Tables of contents that a generator wrote into the content, outermost ones. Look before pruning."""
-    return list(_outermost(area.walk(), lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e)))
+    inside = tree.elements[area.order : area.end + 1]
+    return list(_outermost(inside, lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e)))
 
 
 def cards(elements: Sequence[Element]) -> list[Element]:

@@ -9,6 +9,7 @@ there are dropped, because no URL reaches them. No recursion: depth is bounded b
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -19,6 +20,7 @@ INLINE = frozenset(
 )
 """Elements that do not begin a line. Custom elements (with a hyphen in their name) do not either."""
 
+_NO_ATTRIBUTES: dict[str, str] = {}
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
 _INVISIBLE = {ord(char): None for char in "\x7f\xad\u061c\u200b\u200e\u200f\u2060\ufeff"} | dict.fromkeys(
@@ -40,8 +42,8 @@ class Element:
         self.order = order
         self.end = order
         self.children: list[Element | str] = []
-        names = attrs.get("class")
-        self.classes = frozenset(names.lower().split()) if names else _NO_CLASSES
+        names = attrs.get("class") if attrs else None
+        self.classes = _classes(names) if names else _NO_CLASSES
 
     def get(self, name: str) -> str:
         return self.attrs.get(name, "")
@@ -119,6 +121,11 @@ class Tree:
         return next(iter(self.tagged("body")), self.root)
 
 
+@lru_cache(maxsize=4096)
+def _classes(names: str) -> frozenset[str]:
+    return frozenset(names.lower().split())
+
+
 def clean(text: str) -> str:
     """White space collapsed, soft hyphens, zero-width and direction marks removed."""
     return " ".join((text if text.isascii() and text.isprintable() else text.translate(_INVISIBLE)).split())
@@ -190,6 +197,8 @@ def _first_inside(node: LexborNode, element: Element) -> LexborNode | None:
 
 def _attributes(node: LexborNode) -> dict[str, str]:
     given = node.attributes
+    if not given:
+        return _NO_ATTRIBUTES
     if None in given.values():
         return {name: value or "" for name, value in given.items()}
     return given  # type: ignore[return-value]  # no None is left
@@ -198,7 +207,7 @@ def _attributes(node: LexborNode) -> dict[str, str]:
 def _name_drawing(node: LexborNode, element: Element) -> None:
     title = node.css_first("title")
     if title is not None and not element.get("aria-label"):
-        element.attrs["aria-label"] = title.text()
+        element.attrs = {**element.attrs, "aria-label": title.text()}
 
 
 def _read_shadow(node: LexborNode, element: Element, host: Element, shadows: list[tuple[Element, Element]]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urldefrag, urlsplit
 
 from ingest.html.dom import Tree, clean
 from ingest.urls import resolve
+
+Resolver = Callable[[str], str | None]
+"""From an href on a page to an absolute URL; None for what is no page address."""
 
 _SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»«‹›~]|::|//|<|>)\s+|\s*\|\s*")
 _AFTER = re.compile(r"\s*[-–—|·•:»«(]")
@@ -69,7 +72,7 @@ def language(tree: Tree) -> str | None:
     return tree.root.get("lang").strip() or tree.root.get("xml:lang").strip() or None
 
 
-def canonical(tree: Tree, url: str, base: str, site_hosts: frozenset[str]) -> str:
+def canonical(tree: Tree, url: str, resolve_link: Resolver, site_hosts: frozenset[str]) -> str:
     """The address to cite: rel=canonical where it can be this page's, else `url` without its fragment.
 
     It cannot be where there are several with different targets, where it is of another scheme or a foreign host,
@@ -79,7 +82,7 @@ def canonical(tree: Tree, url: str, base: str, site_hosts: frozenset[str]) -> st
     for element in tree.tagged("link"):
         href = element.get("href").strip()
         if element.order < tree.body.order and "canonical" in element.get("rel").lower().split() and href:
-            claimed.add(resolve(base, href))
+            claimed.add(resolve_link(href))
     target = claimed.pop() if len(claimed) == 1 else None
     if target is None or not _same_family(target, own, site_hosts) or _other_version(target, own):
         return own

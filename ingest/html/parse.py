@@ -6,11 +6,13 @@ bytes -> text (decode) -> elements (dom) -> content area (content) -> sections (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from urllib.parse import urldefrag
 
 from ingest.html import content, contents, decode, definitions, dom, generators, head, headings, tables, trail, verdict
 from ingest.html.anchors import Targets
 from ingest.html.dom import Tree
+from ingest.html.head import Resolver
 from ingest.html.outline import Plan, outline
 from ingest.html.sections import Section
 from ingest.model import Document, Node, Page, Skip
@@ -44,11 +46,11 @@ def parse(
     if not verdict.is_html(body, text, content_type):
         return Document(None, Skip("not_html" if body.strip() else "empty", content_type))
     tree = dom.read(decode.as_html(text, content_type))
-    base = head.base_url(tree, url)
+    resolve_link = cache(partial(resolve, head.base_url(tree, url)))
     wishes = verdict.robots(tree, headers)
-    links = _links(tree, base, url)
-    page = _page(tree, url, base, key, site_hosts)
-    skip = verdict.redirect(tree, base, url, page)
+    links = _links(tree, resolve_link, url)
+    page = _page(tree, url, resolve_link, key, site_hosts)
+    skip = verdict.redirect(tree, resolve_link, url, page)
     if skip is None and wishes.noindex and not index_noindex:
         skip = Skip("noindex", "the page asks not to be indexed")
     if skip is None and page.content_hash == missing_page:
@@ -59,15 +61,15 @@ def parse(
     return Document(None if skip else page, skip, plain, wishes.nofollow, links)
 
 
-def _page(tree: Tree, url: str, base: str, key: str, site_hosts: frozenset[str]) -> Page:
-    canonical = head.canonical(tree, url, base, site_hosts)
+def _page(tree: Tree, url: str, resolve_link: Resolver, key: str, site_hosts: frozenset[str]) -> Page:
+    canonical = head.canonical(tree, url, resolve_link, site_hosts)
     targets = Targets(tree)
     profile = generators.profile(tree, targets)
     trails = trail.offered(tree)
     in_contents = contents.section_links(tree) if tree.tagged("dl") else frozenset()
     shown_title = generators.shown_title(tree, profile)
     area = content.content_area(tree, profile)
-    generated = contents.generated(area)
+    generated = contents.generated(tree, area)
     elements = content.prune(area, content.controlled_panels(tree))
     known_tables = tables.classify(elements)
     found = headings.find(elements, frozenset(known_tables.cells), profile)
@@ -76,7 +78,7 @@ def _page(tree: Tree, url: str, base: str, key: str, site_hosts: frozenset[str])
     terms = definitions.address_terms(elements, targets, in_contents)
     sections = outline(area, Plan(found, terms, known_tables, targets), title)
     title = sections[0].title
-    place = trail.Place(url, base, canonical, (title, *names[:1]))
+    place = trail.Place(url, resolve_link, canonical, (title, *names[:1]))
     lists = trail.listed_pages(generated or contents.cards(elements) or contents.link_lists(elements), place)
     claims = trail.claims(tree, trails, place, lists)
     return Page(key, url, canonical, title, _nodes(sections), claims, head.language(tree))
@@ -98,10 +100,10 @@ def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
     )
 
 
-def _links(tree: Tree, base: str, url: str) -> tuple[str, ...]:
+def _links(tree: Tree, resolve_link: Resolver, url: str) -> tuple[str, ...]:
     """Absolute links to other pages, fragments kept, in document order, each once."""
     own = urldefrag(url).url
     elements = tree.tagged("a", "area", "frame", "iframe")
     hrefs = dict.fromkeys(e.get("src" if e.tag in ("frame", "iframe") else "href") for e in elements)
-    found = dict.fromkeys(resolve(base, href) for href in hrefs if href)
+    found = dict.fromkeys(resolve_link(href) for href in hrefs if href)
     return tuple(target for target in found if target is not None and urldefrag(target).url != own)

@@ -16,24 +16,18 @@ from urllib.parse import urldefrag, urlsplit
 
 from ingest.html.breadcrumbs import Raw, visible_trails
 from ingest.html.dom import Element, Tree, clean
+from ingest.html.head import Resolver
 from ingest.html.sidebar import active_trail
 from ingest.model import Claims, Crumb
-from ingest.urls import resolve
 
 
 class Place:
     """Where a page is: resolves its links and knows which of them lead to the page itself."""
 
-    def __init__(self, url: str, base: str, canonical: str, titles: Sequence[str]) -> None:
-        self.base = base
+    def __init__(self, url: str, resolve_link: Resolver, canonical: str, titles: Sequence[str]) -> None:
+        self.resolve = resolve_link
         self._own = {_loose(u) for u in (url, canonical)}
-        self._resolved: dict[str, str | None] = {}
         self._titles = {_plain(text) for text in titles if text}
-
-    def resolve(self, href: str) -> str | None:
-        if href not in self._resolved:
-            self._resolved[href] = resolve(self.base, href)
-        return self._resolved[href]
 
     def is_self(self, url: str | None) -> bool:
         return url is not None and _loose(url) in self._own

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ingest.html.dom import Tree
+from ingest.html.head import Resolver
 from ingest.model import Page, Skip
-from ingest.urls import resolve
 
 _HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "application/vnd.wap.xhtml+xml")
 _UNSURE_TYPES = ("", "text/plain", "application/octet-stream", "binary/octet-stream", "unknown/unknown")
@@ -100,7 +100,7 @@ def _header_rules(value: str) -> set[str]:
     return rules
 
 
-def redirect(tree: Tree, base: str, url: str, page: Page) -> Skip | None:
+def redirect(tree: Tree, resolve_link: Resolver, url: str, page: Page) -> Skip | None:
     """An instant meta refresh to another page; one of a few seconds where the page says little."""
     words = sum(len(node.text.split()) for node in page.nodes)
     for element in tree.tagged("meta"):
@@ -110,7 +110,7 @@ def redirect(tree: Tree, base: str, url: str, page: Page) -> Skip | None:
         if match is None or not match[2]:
             continue
         delay = float(match[1]) if match[1] not in ("", ".") else 0.0
-        target = resolve(base, match[2].strip().strip("'\"").strip())
+        target = resolve_link(match[2].strip().strip("'\"").strip())
         if target is None or target.partition("#")[0] == url.partition("#")[0]:
             continue
         if delay <= 1 or (delay <= _INSTANT and words < _STUB_WORDS):

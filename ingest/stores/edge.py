@@ -33,9 +33,9 @@ _Step = Callable[[edge.EdgeShard], None]
 
 _EVERYWHERE = Scope()
 _BM25 = edge.Bm25Params(k=1.2, b=0.75)
-_POINTS = 128
+_POINTS_A_STEP = 128
 """Points in one update: Edge holds the GIL for as long as one takes, about 20 ms."""
-_PAGE = 1000
+_POINTS_A_CALL = 1000
 _NEVER = 10**9
 
 
@@ -84,11 +84,13 @@ class EdgeChunkIndex:
         pairs = list(zip(chunks, vectors, strict=True))
         for _, vector in pairs:
             self._check(vector)
-        await self._write([partial(_upsert, pairs[i : i + _POINTS]) for i in range(0, len(pairs), _POINTS)])
+        await self._write(
+            [partial(_upsert, pairs[i : i + _POINTS_A_STEP]) for i in range(0, len(pairs), _POINTS_A_STEP)]
+        )
 
     async def delete(self, ids: Iterable[str]) -> None:
         gone: list[edge.PointId] = list(ids)
-        await self._write([partial(_delete, gone[i : i + _PAGE]) for i in range(0, len(gone), _PAGE)])
+        await self._write([partial(_delete, gone[i : i + _POINTS_A_CALL]) for i in range(0, len(gone), _POINTS_A_CALL)])
 
     async def _write(self, steps: Sequence[_Step]) -> None:
         if not steps:
@@ -152,8 +154,8 @@ class EdgeChunkIndex:
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         wanted = list(dict.fromkeys(input_hashes))
         found: dict[str, Vector] = {}
-        for i in range(0, len(wanted), _PAGE):
-            for record in await self._scroll("input", wanted[i : i + _PAGE], with_vector=True):
+        for i in range(0, len(wanted), _POINTS_A_CALL):
+            for record in await self._scroll("input", wanted[i : i + _POINTS_A_CALL], with_vector=True):
                 if record.payload:
                     found[record.payload["input"]] = cast(Vector, record.vector)
         return found
@@ -165,7 +167,7 @@ class EdgeChunkIndex:
         while True:
             request = edge.ScrollRequest(
                 offset=offset,
-                limit=_PAGE,
+                limit=_POINTS_A_CALL,
                 filter=edge.Filter(must=[_is_among(name, values)]),
                 with_payload=["input"],
                 with_vector=with_vector,

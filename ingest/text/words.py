@@ -1,17 +1,19 @@
 """The one analysis of words, for documents and questions alike. Pure.
 
-A text becomes terms: identifiers whole and in their parts (`Dataset.map_batches` gives the whole, the
-word map_batches, and dataset, map, batch), words as Snowball stems of the language, without stop words;
-scripts written without spaces as overlapping pairs of characters. No term holds white space: a store
-keeps them joined by spaces and splits at white space. Both columns index these terms and rank by BM25.
+A text becomes terms: words as Snowball stems of the language, without stop words; an identifier whole
+(`--max-old-space-size`, `ORA-00942`, `ray.data.Dataset`, `C++`) and in its parts, down to the words that
+CamelCase, snake_case and digits run together; scripts written without spaces as overlapping pairs of
+characters. No term holds white space: a store keeps them joined by spaces and splits at white space.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import chain
 
 import snowballstemmer
 
@@ -19,80 +21,127 @@ ANALYSER_VERSION = "1"
 """Raised whenever the same text may give other terms."""
 
 LONGEST = 120
-"""Characters; a longer identifier is kept in its parts only."""
+"""Characters. A longer term is cut: search servers split or refuse those of a few hundred."""
+REMEMBERED = 50_000
+"""How many words and identifiers are remembered with their terms, for each language."""
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_IDENTIFIER = re.compile(r"[@$%./-]{0,2}\w+(?:(?:\.|-{1,2}|/|::?|->)\w+)*(?:\+\+|#)?")
-_WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
-_PART = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z_\d]+|\d+|[^\W_]")
-_SPACELESS = re.compile(rf"[{_UNSPACED}]")
-
-_ENGLISH_STOPS = frozenset(
-    """a about above after again against all am an and any are as at be because been before being below between both but
-    by can cannot could did do does doing down during each few for from further had has have having he her here hers him
-    his how i if in into is it its itself just me more most my myself no nor not of off on once only or other our ours
-    out over own please same she should so some such than that the their theirs them then there these they this those
-    through to too under until up us very want was way we were what when where which while who whom why will with would
-    you your yours""".split()
+_MARKS = "".join(char for char in map(chr, range(0x300, 0x10000)) if unicodedata.category(char)[0] == "M")
+_LETTERS = rf"\w[\w{_MARKS}]*"
+_RUN = re.compile(
+    r"(?:(?<![\w+#])(?:--|~/|\.{1,2}/|[-@$%#./~\\]))?"  # a sign in front: --flag @decorator $VARIABLE %s .NET /etc
+    rf"{_LETTERS}(?:(?:://|[-./:@\\$']{{1,2}}){_LETTERS})*"  # joined: dotted.name kebab-case a/path std::vector don't
+    r"(?:\+\+|#(?!\w))?"  # a sign behind: C++ C#
 )
-_STOPS = {"en": _ENGLISH_STOPS}
-_LANGUAGES = {
-    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
-    "et": "estonian", "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian",
-    "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch",
-    "no": "norwegian", "nb": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
-    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+_SEGMENT = re.compile(r"[^/:\\@]+")
+_PIECE = re.compile(_LETTERS)
+_SMALL = r"[^\W\dA-Z_]"
+_WORD = re.compile(rf"[A-Z]{{2,}}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?{_SMALL}(?:{_SMALL}|[{_MARKS}])*|[A-Z]+|\d+")
+"""HTTPServer2 is HTTP, Server and 2; the plural of an abbreviation (URLs) is one word."""
+_UNSPACED = (  # Thai, Lao; Burmese; Hangul; Khmer; Han, Kana, Hangul
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_SCRIPT = re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
+_CONTRACTED = re.compile(r"'(?:s|t|d|m|re|ve|ll)$", re.IGNORECASE)
+_MARK_STORM = re.compile(rf"([{_MARKS}\U00010000-\U0001ffff]{{30}})[{_MARKS}\U00010000-\U0001ffff]+")
+"""More marks in a row than Unicode's stream-safe format allows (UAX 15): to normalise them takes quadratic time."""
+_ALIKE = {"’": "'", "\u2010": "-", "\u2212": "-", **dict.fromkeys("\u00ad\u200b\u2060\ufeff", "")}
+"""Typographic twins of signs, and characters that only say where a line may break."""
+
+_STOPS = {
+    "en": frozenset(
+        """a about above after again against all am an and any are as at be because been before being below between both
+        but by can cannot could did do does doing down during each few for from further had has have having he her here
+        hers him his how i if in into is it its itself just me more most my myself no nor not of off on once only or
+        other our ours out over own please same she should so some such than that the their theirs them then there these
+        they this those through to too under until up us very want was way we were what when where which while who whom
+        why will with would you your yours
+        aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn""".split()
+    )
+}
+"""For English only; in other languages the words that all texts hold weigh little by themselves."""
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
+    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian",
+    "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 
 
 def terms(text: str, language: str = "en") -> list[str]:
-    """The terms of a text in reading order, repeated as often as they occur."""
-    code = language.lower().partition("-")[0]
-    stem, stops = _stemmer(code), _STOPS.get(code, frozenset())
-    found: list[str] = []
-    for match in _IDENTIFIER.finditer(unicodedata.normalize("NFKC", text)):
-        found.extend(_terms_of(match.group(), stem, stops))
-    return found
+    """The terms of a text in reading order, repeated as often as they occur. `language` is a tag such as "en" or
+    "pt-BR"; where Snowball has no stemmer for it, words stay as they are. Takes time linear in the text."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _MARK_STORM.sub(r"\1", text))
+        for char, plain in _ALIKE.items():
+            text = text.replace(char, plain)
+    code = re.split("[-_]", language.lower())[0]
+    analyser = _analyser(code if code in _STEMMERS else "")
+    return list(chain.from_iterable(map(analyser.__getitem__, _RUN.findall(text))))
 
 
-def _terms_of(identifier: str, stem: Callable[[str], str], stops: frozenset[str]) -> Iterator[str]:
-    """The identifier whole (with and without the signs in front), its words, their parts."""
-    words = _WORD.findall(identifier)
-    if not words:
-        return
-    whole = identifier.casefold()
-    given: set[str] = set()
-    if whole != words[0].casefold() and len(whole) <= LONGEST:
-        given.update((whole, whole.lstrip("@$%./-")) if len(words) > 1 else (whole,))
-        yield from sorted(given)
-    for word in words:
-        folded = word.casefold()
-        parts = [part for piece in _PART.findall(word) for part in _parts(piece)]
-        if len(parts) > 1 and not _SPACELESS.search(word) and folded not in given and len(folded) <= LONGEST:
-            yield folded
-        for part in parts:
-            if part not in stops:
-                yield stem(part)
+class _Analyser(dict[str, tuple[str, ...]]):
+    """What stands between spaces and punctuation -> its terms, each once, in one language. Remembers the short ones,
+    for most of a text is the same few thousand words."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__()
+        self._english = code == "en"
+        self._stops = _STOPS.get(code, frozenset())
+        known = _STEMMERS.get(code) in snowballstemmer.algorithms()
+        self._stemmer = snowballstemmer.stemmer(_STEMMERS[code]) if known else None
+        self._lock = threading.Lock()
+        self._stem = lru_cache(REMEMBERED)(self._stem_anew)
+
+    def __missing__(self, run: str) -> tuple[str, ...]:
+        parts = ((match[0], match[1]) for match in _SCRIPT.finditer(run))
+        found = chain.from_iterable(_pairs(part) if unspaced else self._identifier(part) for part, unspaced in parts)
+        result = tuple(dict.fromkeys(found))
+        if len(run) <= LONGEST and len(result) <= 12:
+            if len(self) >= REMEMBERED:
+                self.clear()
+            self[run] = result
+        return result
+
+    def _identifier(self, run: str) -> Iterator[str]:
+        """The run whole, with and without its signs; its segments likewise; their pieces; the words of these."""
+        run = run.rstrip("-./:@\\$'")
+        if self._english:
+            run = _CONTRACTED.sub("", run)
+        bare = run.strip("-./:@\\$'~%#+_")
+        segments, pieces = _SEGMENT.findall(run), _PIECE.findall(bare)
+        if (bare and run != bare) or len(pieces) > 1:
+            yield from (_fold(run), _fold(bare)) if len(pieces) > 1 else (_fold(run),)
+        for segment in segments if len(segments) > 1 else ():
+            yield from self._identifier(segment)
+        for piece in pieces if len(segments) == 1 else ():
+            words = _WORD.findall(piece)
+            if len(words) > 1:
+                yield from self._word(piece) if piece.isalpha() else (_fold(piece),)
+            for word in words:
+                yield from self._word(word)
+
+    def _word(self, word: str) -> Iterator[str]:
+        """Its stem; nothing for a stop word, unless capitals make it a keyword (SQL's WHERE, IN, NOT)."""
+        folded = _fold(word)
+        if folded not in self._stops or (len(word) > 1 and word.isupper()):
+            yield self._stem(folded)
+
+    def _stem_anew(self, word: str) -> str:
+        if self._stemmer is None:
+            return word
+        with self._lock:  # a stemmer holds the word that it works on
+            return self._stemmer.stemWord(word) or word
 
 
-def _parts(piece: str) -> list[str]:
-    """A run of letters and digits by its humps; a run without spaces by its pairs."""
-    if _SPACELESS.match(piece):
-        return [piece[i : i + 2] for i in range(max(1, len(piece) - 1))]
-    return [hump.casefold() for hump in _HUMP.findall(piece)]
+_analyser = cache(_Analyser)
 
 
-@lru_cache(maxsize=64)
-def _stemmer(code: str) -> Callable[[str], str]:
-    """The stemmer of a language, remembering what it has seen; without one, words stay as they are."""
-    if code not in _LANGUAGES:
-        return lambda word: word
+def _fold(name: str) -> str:
+    return name.casefold().replace("i\u0307", "i")[:LONGEST]
 
-    @lru_cache(maxsize=200_000)
-    def stem(word: str) -> str:
-        # A stemmer holds the word it works on: threads must not share one.
-        stemmed: str = snowballstemmer.stemmer(_LANGUAGES[code]).stemWord(word)
-        return stemmed or word
 
-    return stem
+def _pairs(text: str) -> Iterator[str]:
+    return (text[i : i + 2] for i in range(max(1, len(text) - 1)))

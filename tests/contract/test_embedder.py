@@ -1,40 +1,17 @@
-"""What every Embedder does (ingest.ports.Embedder). An adapter joins by its line in ADAPTERS."""
+"""What every Embedder does (ingest.ports.Embedder)."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Sequence
 
 import pytest
-import pytest_asyncio
 
-from ingest.embed import SentenceTransformerEmbedder
 from ingest.ports import Embedder, Vector
-from tests.fakes.embedder import HashingEmbedder
 
-
-@asynccontextmanager
-async def hashing() -> AsyncIterator[Embedder]:
-    yield HashingEmbedder()
-
-
-def minilm() -> AbstractAsyncContextManager[Embedder]:
-    return SentenceTransformerEmbedder()
-
-
-ADAPTERS = [pytest.param(hashing, id="hashing"), pytest.param(minilm, id="minilm")]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=ADAPTERS)
-async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
-    """One for all tests: loading weights takes seconds."""
-    async with request.param() as embedder:
-        yield embedder
-
 
 TEXTS = [
     "Restart the server with the restart command.",

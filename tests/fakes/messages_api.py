@@ -39,7 +39,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from tests.fakes.messages_rules import Json, prefixes, search_results, violation
+from tests.fakes.messages_rules import Json, PromptCache, search_results, violation
 from tests.fakes.messages_stream import citation, events, sse
 
 Break = Literal["drop", "hang", "error", "end", "garbage"]
@@ -137,7 +137,7 @@ class MessagesApi:
         self._path = path
         self._script: deque[Scripted] = deque()
         self._always: Callable[[Request], Scripted] | None = None
-        self._cache: set[str] = set()
+        self._cache = PromptCache(reported="cache_control" not in self._ignores)
         self._calls = 0
         self._unscripted = 0
         self._closing = asyncio.Event()
@@ -266,7 +266,7 @@ class MessagesApi:
             "stop_sequence": None,
         }
         if "usage" not in self._ignores:
-            message["usage"] = dict(answer.usage or self._usage(request, blocks))
+            message["usage"] = dict(answer.usage or self._cache.usage(request.body, blocks))
         return message
 
     def _block(self, block: Json, request: Request) -> Json:
@@ -277,19 +277,6 @@ class MessagesApi:
             cites = [] if "citations" in self._ignores else block["citations"]
             return {**block, "citations": [citation(cite, request.search_results) for cite in cites]}
         return block
-
-    def _usage(self, request: Request, blocks: list[Json]) -> dict[str, int]:
-        """Four characters are a token. What was marked in an earlier request is read from the cache."""
-        total = len(json.dumps(request.body)) // 4
-        usage = {"input_tokens": total, "output_tokens": 1 + len(json.dumps(blocks)) // 4}
-        if "cache_control" in self._ignores:
-            return usage
-        marked = prefixes(request.body)
-        read = max((len(prefix) // 4 for prefix in marked if prefix in self._cache), default=0)
-        written = len(marked[-1]) // 4 - read if marked else 0
-        self._cache.update(marked)
-        usage["input_tokens"] = max(1, total - read - written)
-        return usage | {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}
 
     async def _streamed(self, answer: Answer, message: Json) -> AsyncIterator[bytes]:
         """Every event in two pieces, cut anywhere."""

@@ -29,7 +29,30 @@ def search_results(body: Json) -> list[Json]:
     return found
 
 
-def prefixes(body: Json) -> list[str]:
+class PromptCache:
+    """Counts tokens, four characters each. What was marked in an earlier request is read from the cache."""
+
+    def __init__(self, *, reported: bool) -> None:
+        self._reported = reported
+        self._known: set[str] = set()
+
+    def usage(self, body: Json, answer: list[Json]) -> dict[str, int]:
+        total, output = len(json.dumps(body)) // 4, 1 + len(json.dumps(answer)) // 4
+        if not self._reported:
+            return {"input_tokens": total, "output_tokens": output}
+        marked = _prefixes(body)
+        read = max((len(prefix) // 4 for prefix in marked if prefix in self._known), default=0)
+        written = len(marked[-1]) // 4 - read if marked else 0
+        self._known.update(marked)
+        return {
+            "input_tokens": max(1, total - read - written),
+            "output_tokens": output,
+            "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written,
+        }
+
+
+def _prefixes(body: Json) -> list[str]:
     """The prompt up to each cache breakpoint, shortest first, as a text that two equal prefixes share."""
     seen: list[Any] = []
     found: list[str] = []

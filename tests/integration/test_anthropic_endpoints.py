@@ -64,7 +64,7 @@ async def test_many_questions_at_once_cost_one_tiny_request() -> None:
 
 
 @pytest.mark.parametrize("how", [{"rejects": ["citations"]}, {"ignores": ["citations"]}])
-async def test_an_endpoint_without_citations_is_shown_text_with_numbers(how: dict[str, list[str]]) -> None:
+async def test_an_endpoint_without_citations_is_shown_text_with_numbers(how: dict[str, Any]) -> None:
     async with MessagesApi(**how) as api, open_model(api) as model:
         assert model.cites
         api.say("Port 8443 [12].")
@@ -216,7 +216,7 @@ async def test_probe_finds_everything_at_a_full_endpoint() -> None:
         ({"ignores": ["usage"]}, "caching", "Prompt caching"),
     ],
 )
-async def test_probe_says_in_plain_words_what_is_missing(endpoint: dict[str, list[str]], field: str, note: str) -> None:
+async def test_probe_says_in_plain_words_what_is_missing(endpoint: dict[str, Any], field: str, note: str) -> None:
     async with MessagesApi(**endpoint) as api, open_model(api) as model:
         found = await model.probe()
     able = {name: getattr(found, name) for name in ("streaming", "tools", "citations", "caching")}
