@@ -67,6 +67,10 @@ def index(
     language: Annotated[str, typer.Option(help="The language of the pages.")] = "en",
     delay: Annotated[float, typer.Option(help="Seconds between two requests.")] = 0.0,
     allow_private: Annotated[bool, typer.Option(help="Fetch from private network addresses too.")] = False,
+    rebuild: Annotated[
+        bool,
+        typer.Option("--rebuild", help="Cut and embed all pages anew, after a change of embedding model; ids stay."),
+    ] = False,
     accept_removals: Annotated[bool, typer.Option(help="Let many pages go at once.")] = False,
     config: Config = None,
     folder: Folder = None,
@@ -94,7 +98,7 @@ def index(
                 max_bytes=settings.index.max_page_bytes,
             )
         ]
-    summaries = run(indexing.index_sites(settings, sites, console, accept=accept_removals, remember=True))
+    summaries = run(indexing.index_sites(settings, sites, console, accept=accept_removals, rebuild=rebuild))
     if not all(summary.finished for summary in summaries):
         raise typer.Exit(130)
     raise typer.Exit(1 if any(s.held_back for s in summaries) else 0)

@@ -70,8 +70,9 @@ class Stores:
 
 
 @asynccontextmanager
-async def open_stores(settings: Settings, command: str) -> AsyncIterator[Stores]:
-    """The embedded column: one process, one folder. Raises IngestError."""
+async def open_stores(settings: Settings, command: str, *, rebuild: bool = False) -> AsyncIterator[Stores]:
+    """The embedded column: one process, one folder. `rebuild`: take the folder even if another embedding
+    model or analyser made it; the next round over each site brings it in step. Raises IngestError."""
     async with AsyncExitStack() as stack:
         folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
         embedding = settings.embedding
@@ -84,7 +85,8 @@ async def open_stores(settings: Settings, command: str) -> AsyncIterator[Stores]
             )
         )
         stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
-        folder.check(stamp)
+        if not rebuild:
+            folder.check(stamp)
         folder.write(stamp)
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))

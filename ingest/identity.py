@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain, count, pairwise
 from uuid import UUID, uuid5
@@ -61,13 +61,11 @@ def assign(page: Page, old: Sequence[Node] | None, key: str, seq: int) -> Page:
     return replace(page, nodes=tuple(nodes))
 
 
-def _new_id(key: str, seq: int, ordinal: int, taken: set[str]) -> str:
+def _new_id(key: str, seq: int, ordinal: int, taken: Set[str]) -> str:
     """The id of (key, seq, ordinal), or where that is taken of (key, seq, ordinal, n) with the first free n."""
     first = f"{key}\n{seq}\n{ordinal}"
     names = chain([first], (f"{first}\n{n}" for n in count(1)))
-    made = next(made for made in (str(uuid5(NAMESPACE, name)) for name in names) if made not in taken)
-    taken.add(made)
-    return made
+    return next(made for made in (str(uuid5(NAMESPACE, name)) for name in names) if made not in taken)
 
 
 def match(old: Sequence[Node], new: Sequence[Node]) -> dict[int, int]:
@@ -119,9 +117,10 @@ class _Tree:
         self.single_titles = _single(node.title for node in nodes)
 
     def says(self, i: int) -> frozenset[str]:
-        """The words of the text, and pairs of characters where a script has no spaces."""
+        """The words of the text; where a script has no spaces, its pairs of neighbouring characters."""
         words = _WORD.findall(self.nodes[i].text.lower())
-        return frozenset(words).union(a + b for a, b in pairwise(words) if len(a) == len(b) == 1)
+        pairs = (a + b for a, b in pairwise(words) if len(a) == len(b) == 1)
+        return frozenset(word for word in words if len(word) > 1 or word.isascii()).union(pairs)
 
     def handles(self, i: int) -> Iterator[Hashable]:
         """What to find a section by beside its words: title path, anchors, the whole text."""
@@ -189,8 +188,8 @@ class _Matching:
     def spread(self, key: _Key) -> None:
         """Pair equals next to a pair, onwards from there: first those that follow, then those before. (Heckel, "A
         technique for isolating differences between files", CACM 1978, passes 4 and 5.)"""
-        forwards = range(len(self.new.nodes) - 1)
-        for step, walk in ((1, forwards), (-1, reversed(range(1, len(self.new.nodes))))):
+        last = len(self.new.nodes) - 1
+        for step, walk in ((1, range(last)), (-1, range(last, 0, -1))):
             for n in walk:
                 if n in self.pairs and 0 <= (o := self.pairs[n] + step) < len(self.old.nodes):
                     wanted = key(self.new, n + step)

@@ -25,7 +25,7 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
     """Raises IngestError. The index of the demo is kept beside the manual, so that a second run is quick."""
     console.print(Rule("ritbot demo: its own manual, no key, no server"))
     site = Site("manual", str(manual))
-    await index_sites(settings, [site], console, accept=True, remember=True)
+    await index_sites(settings, [site], console, accept=True, rebuild=True)
     async with open_stores(settings, "ritbot demo") as stores, open_navigator(stores, ("en",)) as navigator:
         for question in QUESTIONS:
             console.print(Rule(question, align="left", style="bold"))

@@ -21,16 +21,18 @@ SHOWN = 10
 
 
 async def index_sites(
-    settings: Settings, sites: Sequence[Site], console: Console, *, accept: bool, remember: bool
+    settings: Settings, sites: Sequence[Site], console: Console, *, accept: bool = False, rebuild: bool = False
 ) -> list[Summary]:
-    """One round over each site; the summaries of what was done, also after an interruption. Raises
-    IngestError, SettingsError."""
+    """One round over each site; the summaries of what was done, also after an interruption. The sites are
+    remembered in the data folder. Raises IngestError, SettingsError."""
     summaries: list[Summary] = []
     console.print("[dim]Loading the embedding model …[/dim]")
-    async with open_stores(settings, "ritbot index") as stores:
+    async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
         known = known_sites(settings, settings.index.folder)
         for site in sites:
-            known = known.with_site(site).save() if remember else known
+            known = known.with_site(site)
+            if rebuild:
+                known = known.ended(site.name)  # what an earlier round had done does not count
             known, summary = await _one(stores, known, site, console, accept)
             summaries.append(summary)
             print_summary(console, summary)

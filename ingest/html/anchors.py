@@ -104,7 +104,12 @@ def _own_links(elements: Sequence[Element]) -> Iterator[str]:
 
 def _is_wrapper(element: Element) -> bool:
     ident = element.get("id") or element.get("name")
-    return element.tag in _WRAPPERS and ident.lower() not in _WHOLE_PAGE and not ident.startswith("__")
+    return (
+        element.tag in _WRAPPERS
+        and element.role != "main"
+        and ident.lower() not in _WHOLE_PAGE
+        and not ident.startswith("__")
+    )
 
 
 def _is_anchor(element: Element) -> bool:

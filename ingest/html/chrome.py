@@ -31,7 +31,7 @@ _WORDS = re.compile(
     r"(?:^|[-_])(?:toc|toctree|tocbot|breadcrumbs?|navbar|topnav|subnav|sidenav|navheader|navfooter|pagination|paginator"
     r"|prevnext|feedback|helpful|linenos?|linenodiv|lineno|line-numbers?|line-numbers-rows|copybtn|copybutton"
     r"|(?:copy|clipboard)[-_]?(?:btn|button|code|icon)|edit[-_]?(?:this[-_]?page|page|link|section|source)|editsection"
-    r"|page-edit|version-banner|version-warning|page-?meta|lastmod|last-?updated|on-?this-?page|table-of-contents"
+    r"|page-edit|version-banner|version-warning|page-?meta|page-metadata|related-articles|recent-articles|lastmod|last-?updated|on-?this-?page|table-of-contents"
     r"|skip-?(?:link|nav|to-?content)|back-to-top|print-?only|onlyprint|visible-print|cookie(?:s|-banner|-consent)?"
     r"|share-?(?:links?|buttons?|bar)|social-?(?:links?|share|icons)|viewcode-link|viewcode-back"
     r"|permalink)(?=$|[-_])"
@@ -40,7 +40,7 @@ _NOT_FURNITURE = re.compile(r"^(?:has|with|no|without|show|hide|is|toc-backref|j
 _TOKENS = frozenset(
     "footer page-footer site-footer td-footer site-header page-header-navigation nav-path navelem ad ads advert"
     " md-source-file md-content__button md-skip md-tags"
-    " printfooter catlinks mw-jump-link mw-indicators notable-traits hideme mw-jump gutter rouge-gutter hljs-ln-numbers"
+    " printfooter catlinks pagesection mw-jump-link mw-indicators notable-traits hideme mw-jump gutter rouge-gutter hljs-ln-numbers"
     " book-summary book-header theme-doc-footer theme-edit-this-page pagination-nav doc-search searchbox"
     " tabbed-labels tabs-list tablist test-arrow out-of-band rightside srclink copy-path mobile-topbar"
     " sub-title method-click-advice method-source-code memsep summary-links conum-legend"

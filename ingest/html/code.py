@@ -6,7 +6,6 @@ import re
 
 from ingest.html.dom import Element
 
-_LINES = frozenset("div li tr p table ol ul".split())
 _LANGUAGE = re.compile(r"^(?:language|lang|highlight|highlight-source|brush:?|sourcecode-)[-:]?([a-z0-9+#._-]+)$")
 _NO_LANGUAGE = frozenset(
     "default none text plaintext plain txt notranslate nohighlight nocode wrapper ansi markup-templating".split()
@@ -34,7 +33,7 @@ def listing(pre: Element) -> str:
             parts.append("\n")
         elif item.tag == "button" or not item.classes.isdisjoint(_PARTS):
             continue
-        elif item.tag in _LINES:
+        elif not item.inline:
             stack += [_BORDER, *reversed(item.children), _BORDER]
         else:
             stack.extend(reversed(item.children))

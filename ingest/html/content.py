@@ -63,6 +63,7 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
         ]
         stack.extend(element.elements)
     _drop_trail_before_title(root)
+    _drop_link_columns(root)
     left = list(root.walk())
     return list(root.walk()) if drop_section_lists(left) else left
 
@@ -74,6 +75,14 @@ def _drop_trail_before_title(root: Element) -> None:
             return
         if is_trail_row(element):
             element.children = []
+
+
+def _drop_link_columns(root: Element) -> None:
+    """In a table that places the page's columns, those of links beside the one with the title."""
+    for title in [element for element in root.walk() if element.tag == "h1"]:
+        row = next((above for above in title.ancestors() if above.tag == "tr"), None)
+        if row is not None and root.contains(row):
+            row.children = [c for c in row.children if isinstance(c, str) or c.contains(title) or not mostly_links(c)]
 
 
 def controlled_panels(tree: Tree) -> frozenset[str]:

@@ -92,6 +92,8 @@ def canonical(tree: Tree, url: str, resolve_link: Resolver, site_hosts: frozense
 def _same_family(target: str, own: str, site_hosts: frozenset[str]) -> bool:
     there, here = urlsplit(target), urlsplit(own)
     web = ("http", "https")
+    if here.scheme == "file" and there.scheme in web:
+        return True  # a file that says where it is published
     if there.scheme != here.scheme and not (there.scheme in web and here.scheme in web):
         return False
     hosts = {_bare(here.hostname), *map(_bare, site_hosts)}

@@ -140,7 +140,7 @@ def note_mark(element: Element) -> bool:
     )
 
 
-_NOTE_MARKS = frozenset("footnote-ref footnote-reference footnoteref noteref fn-ref".split())
+_NOTE_MARKS = frozenset("footnote-ref footnote-reference footnoteref noteref fn-ref fn-bracket".split())
 
 
 def _words(element: Element, keep_controls: bool) -> Iterable[str]:

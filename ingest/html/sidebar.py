@@ -82,7 +82,7 @@ def _label_before(group: Element, branch: Element) -> Raw | None:
             return None
         if element.order <= until:
             continue
-        if element.tag in ("ul", "ol") and not element.contains(branch):
+        if element.tag in ("ul", "ol", *_GROUPS) and not element.contains(branch):
             until = element.end
             continue
         if element is not group and element.tag in _LABELS and not element.contains(branch):
@@ -104,16 +104,18 @@ def _label_of_previous(item: Element) -> Raw | None:
 
 
 def _part_title(listing: Element) -> Raw | None:
-    """The caption directly before a list; a pair of tabs is no list."""
-    if sum(element.tag == "a" for element in listing.walk()) < _FEW_LINKS:
-        return None
+    """The caption directly before a list. A heading before a pair of links names tabs, no part."""
     before: Element | None = None
     for sibling in listing.parent.elements if listing.parent is not None else ():
         if sibling is listing:
             break
         before = sibling
-    if before is None or not (before.tag in HEADINGS or not before.classes.isdisjoint(_PART_TITLES)):
+    if before is None:
         return None
+    if before.classes.isdisjoint(_PART_TITLES):
+        links = sum(element.tag == "a" for element in listing.walk())
+        if before.tag not in HEADINGS or links < _FEW_LINKS:
+            return None
     return _raw(before)
 
 

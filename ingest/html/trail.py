@@ -113,14 +113,20 @@ def _same(one: Crumb, other: Crumb) -> bool:
 
 
 def _up(tree: Tree, place: Place) -> Crumb | None:
-    """The link rel=up (its older name is parent), named by its title or by a link to the same page."""
+    """The link rel=up (its older name is parent; DocBook's sign is the access key u), named by its title or by a
+    link to the same page."""
     for element in tree.tagged("link", "a"):
-        if not {"up", "parent"}.isdisjoint(element.get("rel").lower().split()):
+        rels = element.get("rel").lower().split()
+        if "up" in rels or "parent" in rels or (element.get("accesskey") == "u" and _in_page_header(element)):
             url = _address(element.get("href"), place)
             if url is not None and not place.is_self(url):
                 name = clean(element.get("title")) or _name_of(tree, url, place)
                 return Crumb(name or url.rstrip("/").rpartition("/")[2], url)
     return None
+
+
+def _in_page_header(link: Element) -> bool:
+    return any(name.startswith("nav") for above in link.ancestors() for name in above.classes)
 
 
 def _name_of(tree: Tree, url: str, place: Place) -> str:

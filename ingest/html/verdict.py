@@ -25,6 +25,8 @@ _MARKUP = re.compile(
     r"|style|iframe|font|!--|pre|header)\b|<!--",
     re.IGNORECASE,
 )
+_XML_PROLOG = re.compile(r"^<\?xml[^>]*>\s*")
+_WHOLE_PAGE = re.compile(r"(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
 _OTHER_XML = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|urlset|sitemapindex|svg|rdf:RDF)\b", re.DOTALL
 )
@@ -60,19 +62,19 @@ class Robots:
 
 
 def is_html(body: bytes, text: str, content_type: str) -> bool:
-    """By content type where that is clear, else by the first bytes."""
+    """By content type where that is clear, else by how the body begins."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind not in _UNSURE_TYPES and kind not in _HTML_TYPES:
         return False
-    start = body[:1024].lstrip()
-    if any(start.startswith(magic) for magic in _BINARY):
+    if body[:1024].lstrip().startswith(_BINARY):
         return False
-    head = text[:65_536]
-    if _OTHER_XML.match(head):
+    start = text[:65_536].lstrip("\ufeff \t\r\n\f")
+    if _OTHER_XML.match(start):
         return False
-    if kind.startswith(("text/html", "application/xhtml")):
-        return not head.lstrip("\ufeff \t\r\n").startswith(("{", "[{")) or _MARKUP.search(head) is not None
-    return _MARKUP.search(head) is not None
+    start = _XML_PROLOG.sub("", start)
+    if kind in ("text/html", "application/xhtml+xml"):
+        return not start.startswith(("{", "[{")) or _MARKUP.search(start) is not None
+    return _MARKUP.match(start) is not None and (kind != "text/plain" or _WHOLE_PAGE.match(start) is not None)
 
 
 def robots(tree: Tree, headers: Mapping[str, str]) -> Robots:

@@ -93,7 +93,7 @@ class DataFolder:
     def check(self, wanted: Stamp) -> None:
         """Raises IndexMismatch where the folder was made by other models than `wanted`."""
         found = self.stamp()
-        remedy = "run `ritbot reindex`, set it back, or use another data folder"
+        remedy = "run `ritbot index --rebuild`, set it back, or use another data folder"
         if found is None:
             return
         if (found.embedder, found.dimensions) != (wanted.embedder, wanted.dimensions):

@@ -23,7 +23,7 @@ from navigator.errors import ModelError, ModelLimited, ModelUnreachable
 from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused
 from navigator.models.channel import Channel
 from navigator.models.faults import Refused
-from navigator.models.messages import Conversation, Form, Json, request, sources
+from navigator.models.messages import Conversation, Form, Json, basis, request, sources
 from navigator.models.prices import Prices
 from navigator.models.reply import Reply
 from navigator.ports import Called, Cited, Ended, ModelEvent, Tool, Turn
@@ -195,7 +195,7 @@ class AnthropicModel:
     async def _once(self, conversation: Conversation, form: Form) -> Events:
         started = time.monotonic()
         body = request(conversation, form)
-        reply = Reply(sources(conversation))
+        reply = Reply(sources(conversation), basis(conversation, form))
         async with aclosing(self._channel.send(self._limits | body)) as received:
             async for data in received:
                 for event in reply.feed(data):

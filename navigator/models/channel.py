@@ -25,7 +25,7 @@ from navigator.models.reply import replayed
 
 OFFICIAL = "https://api.anthropic.com"
 CONNECT_TIMEOUT = 10.0
-LAST_BYTES = 1.0
+LAST_BYTES = 0.5
 """Seconds for the end of a response whose last event is there."""
 
 Stream = anthropic.AsyncStream[RawMessageStreamEvent]

@@ -62,11 +62,16 @@ class Conversation:
         return [passage for result in results for passage in result.passages]
 
 
+Basis = tuple[str, bool]
+"""What shapes all messages of a conversation: the system prompt, and whether passages are search results."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A model's message exactly as it came. Its signed reasoning may only be given back unchanged
-    (platform.claude.com, "Preserving thinking blocks")."""
+    """A model's message exactly as it came. Its signed reasoning may only be given back unchanged, and only
+    while what stood before it is unchanged (platform.claude.com, "Preserved thinking"): under one `basis`."""
 
+    basis: Basis
     blocks: tuple[Json, ...]
 
 
@@ -84,10 +89,14 @@ def sources(conversation: Conversation) -> tuple[Source, ...]:
     return tuple(Source(index, blocks) for index, blocks in numbered if blocks)
 
 
+def basis(conversation: Conversation, form: Form) -> Basis:
+    return conversation.system, form.citations
+
+
 def request(conversation: Conversation, form: Form) -> Json:
     """The fields `system`, `messages`, `tools` and `tool_choice`. Tools stay listed when they may no longer
     be called, because the history holds calls of them."""
-    body: Json = {"messages": _messages(conversation.turns, form)}
+    body: Json = {"messages": _messages(conversation, form)}
     if conversation.system.strip():
         body["system"] = _texts(conversation.system) if form.caching else conversation.system
     if conversation.tools:
@@ -116,11 +125,11 @@ def _set_breakpoints(body: Json) -> None:
             content[-1]["cache_control"] = {"type": "ephemeral"}
 
 
-def _messages(turns: Sequence[Turn], form: Form) -> list[Json]:
+def _messages(conversation: Conversation, form: Form) -> list[Json]:
     messages: list[Json] = []
-    for turn in turns:
+    for turn in conversation.turns:
         role = "assistant" if isinstance(turn, ModelTurn) else "user"
-        content = _content(turn, form)
+        content = _content(turn, form, basis(conversation, form))
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += content
         elif content:
@@ -128,11 +137,11 @@ def _messages(turns: Sequence[Turn], form: Form) -> list[Json]:
     return messages
 
 
-def _content(turn: Turn, form: Form) -> list[Json]:
+def _content(turn: Turn, form: Form, now: Basis) -> list[Json]:
     match turn:
         case UserTurn(text):
             return _texts(text)
-        case ModelTurn(echo=Verbatim(blocks)):
+        case ModelTurn(echo=Verbatim(then, blocks)) if then == now:
             return [dict(block) for block in blocks]
         case ModelTurn(text, calls):
             used = [

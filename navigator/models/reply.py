@@ -14,7 +14,7 @@ from typing import Any, Literal
 import structlog
 
 from navigator.answer import Usage
-from navigator.models.messages import Json, Source, Verbatim
+from navigator.models.messages import Basis, Json, Source, Verbatim
 from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall
 
 log = structlog.get_logger()
@@ -64,13 +64,15 @@ class _Block:
 
 
 class Reply:
-    """One reply. Give every event to `feed`, then call `close`; both give the ModelEvents that are due.
+    """One reply to a request with these `sources`, made on this `basis`. Give every event to `feed`, then
+    call `close`; both give the ModelEvents that are due.
 
     A block's citations are given behind its text, in whichever order they come; calls when all is there.
     """
 
-    def __init__(self, sources: Sequence[Source] = ()) -> None:
+    def __init__(self, sources: Sequence[Source], basis: Basis) -> None:
         self._sources = sources
+        self._basis = basis
         self._blocks: dict[int, _Block] = {}
         self._usage: dict[str, int] = {}
         self._stop = ""
@@ -118,7 +120,7 @@ class Reply:
         usage = self._total()
         context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         reason = self._reason(bool(calls))
-        yield Ended(reason, usage, context, _verbatim(blocks) if reason in ("calls", "end") else None)
+        yield Ended(reason, usage, context, self._verbatim(blocks) if reason in ("calls", "end") else None)
 
     def _start(self, index: int, start: Json) -> Iterator[ModelEvent]:
         """Some endpoints give a block whole in its start."""
@@ -183,6 +185,12 @@ class Reply:
             return "refusal"
         return "calls" if calls else "end"
 
+    def _verbatim(self, blocks: Sequence[_Block]) -> Verbatim | None:
+        """The whole message where it holds reasoning that must be given back, else nothing: text and calls suffice."""
+        given = [wire for number, block in enumerate(blocks) if (wire := block.wire(number))]
+        reasoning = [wire for wire in given if wire["type"] in ("thinking", "redacted_thinking")]
+        return Verbatim(self._basis, tuple(given)) if reasoning and len(reasoning) < len(given) else None
+
 
 def replayed(message: Json) -> Iterator[Json]:
     """A reply that came in one piece, as the events in which it would have been streamed."""
@@ -192,13 +200,6 @@ def replayed(message: Json) -> Iterator[Json]:
         yield {"type": "content_block_stop", "index": index}
     yield {"type": "message_delta", "delta": message}
     yield {"type": "message_stop"}
-
-
-def _verbatim(blocks: Sequence[_Block]) -> Verbatim | None:
-    """The whole message where it holds reasoning that must be given back, else nothing: text and calls suffice."""
-    given = [wire for number, block in enumerate(blocks) if (wire := block.wire(number))]
-    reasoning = [wire for wire in given if wire["type"] in ("thinking", "redacted_thinking")]
-    return Verbatim(tuple(given)) if reasoning and len(reasoning) < len(given) else None
 
 
 def _arguments(written: str) -> Json:

@@ -186,8 +186,14 @@ class MessagesApi:
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         self._closing.set()
-        self._server.force_exit = True
-        await self._server.shutdown(sockets=[self._socket])
+        for listener in self._server.servers:
+            listener.close()
+        state = self._server.server_state
+        for connection in list(state.connections):
+            connection.shutdown()
+        for task in list(state.tasks):
+            task.cancel()
+        await asyncio.gather(*state.tasks, return_exceptions=True)
         if kind is None:
             assert not self._unscripted, f"{self._unscripted} requests came after the end of the script"
             assert not self._script, f"the script has {len(self._script)} replies left over"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from email.utils import formatdate
 from pathlib import Path
@@ -237,7 +238,7 @@ async def test_a_reply_that_stops_before_a_word_was_said_is_tried_again(how: Bre
 
 
 async def test_an_end_of_the_connection_after_the_last_event_harms_nothing() -> None:
-    async with MessagesApi() as api, open_model(api.url, timeout=0.6) as model:
+    async with MessagesApi() as api, open_model(api.url, timeout=60.0) as model, asyncio.timeout(10):
         for how in ("drop", "hang", "garbage"):
             api.say("So.", breaks=how, after=99)
             assert await ask(model) == "So."

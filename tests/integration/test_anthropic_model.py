@@ -229,7 +229,8 @@ async def test_only_what_was_configured_is_sent(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/environment")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-mine: from-the-environment")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
     async with MessagesApi() as api:
         for key in ("key", None):
             api.say("So.")

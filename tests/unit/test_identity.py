@@ -78,6 +78,7 @@ def followed(old: Section, new: Section, *, anchors: bool = True) -> dict[str, s
 INSTALL = "Download the archive for your platform, unpack it and put the binary somewhere on your path."
 CONFIGURE = "Settings live in a TOML file; environment variables override single values of that file."
 UPGRADE = "Stop the service first, take a backup of its folder, then replace the binary and start again."
+ABOUT = (("Cat", INSTALL), ("Dog", UPGRADE))
 REMOVE = "Delete the data folder and the binary; nothing else is left behind on the machine afterwards."
 
 
@@ -128,6 +129,18 @@ def test_a_counted_anchor_alone_is_a_position_and_hands_on_nothing() -> None:
     assert "x" not in followed(old, new)
 
 
+def test_an_anchor_made_of_a_repeated_title_hands_on_nothing_by_itself() -> None:
+    a, b = (Section(uid, uid, text, children=[Section(f"{uid}.u", "Usage", f"{uid} now.")]) for uid, text in ABOUT)
+    z = Section("Owl", "Owl", REMOVE, children=[Section("Owl.u", "Usage", "Nothing alike.")])
+    assert "Owl.u" not in followed(sections(a, b), sections(z, b))
+
+
+def test_a_common_remark_under_another_title_elsewhere_is_no_evidence() -> None:
+    tops = [Section(f"o{i}", f"--option-{i}", "Deprecated.") for i in range(40)]
+    new = sections(*tops[:7], *tops[8:20], Section("x", "--new", "Deprecated."), *tops[20:])
+    assert "x" not in followed(sections(*tops), new)
+
+
 def test_a_section_keeps_its_id_under_another_parent_and_on_another_level() -> None:
     old = sections(Section("a", "Install", INSTALL, children=[Section("u", "Upgrade", UPGRADE)]), Section("b", "More"))
     new = sections(Section("a", "Install", INSTALL), Section("b", "More", children=[Section("u", "Upgrade", UPGRADE)]))
@@ -160,6 +173,12 @@ def test_a_container_of_the_same_title_inserted_above_takes_no_id() -> None:
     new = sections(examples("x", CONFIGURE), examples("e", INSTALL, UPGRADE))
     assert followed(old, new)["e"] == "e"
     assert "x" not in followed(old, new)
+
+
+def test_a_container_does_not_take_the_id_of_a_deleted_text_of_the_same_title() -> None:
+    old = sections(Section("a", "Example", INSTALL), Section("b", "Example", children=[Section("u", "Up", UPGRADE)]))
+    new = sections(Section("b", "Example", children=[Section("x", "Remove", "Delete it.")]))
+    assert followed(old, new, anchors=False) == {"page": "page", "b": "b"}
 
 
 def test_two_siblings_with_equal_titles_keep_their_ids_when_both_are_edited() -> None:
@@ -245,6 +264,92 @@ def test_equal_sections_under_different_parents_stay_with_their_parents() -> Non
         assert "Ant.r" not in got
 
 
+def test_the_exact_words_elsewhere_are_preferred_to_nearly_the_same_in_place() -> None:
+    old = sections(Section("a", "Install", INSTALL), Section("b", "More"))
+    new = sections(
+        Section("x", "Install", f"{INSTALL} Carefully."),
+        Section("b", "More", children=[Section("a", "Install", INSTALL)]),
+    )
+    assert followed(old, new)["a"] == "a"
+
+
+def test_of_equal_sections_under_one_parent_each_stays_with_its_neighbour() -> None:
+    old = sections(Section("a", "Install", INSTALL), Section("1", "See", "Top."), Section("b", "Upgrade", UPGRADE))
+    new = sections(Section("x", "See", "Top."), *old.children, Section("y", "See", "Top."))
+    assert followed(old, new) == {"page": "page", "a": "a", "1": "1", "b": "b"}
+
+
+def test_of_equal_sections_the_one_before_a_known_section_stays_before_it() -> None:
+    a, b, note = Section("a", "Install", INSTALL), Section("b", "Upgrade", UPGRADE), Section("2", "See", "Top.")
+    old = sections(Section("1", "See", "Top."), a, note, b)
+    new = sections(a, Section("x", "Remove", REMOVE), note, b)
+    assert followed(old, new, anchors=False) == {"page": "page", "a": "a", "2": "2", "b": "b"}
+
+
+def test_of_equal_sections_that_were_edited_alike_each_stays_in_its_place() -> None:
+    a, b, c = Section("a", "Install", INSTALL), Section("b", "Upgrade", UPGRADE), Section("c", "Remove", REMOVE)
+    one, two, three = (Section(uid, "Note", "Run the installer again after the reboot.") for uid in "123")
+    two_now, three_now = (replace(note, text=note.text.replace("again", "once more")) for note in (two, three))
+    old, new = sections(a, one, b, two, c, three), sections(a, b, two_now, c, three_now)
+    assert followed(old, new, anchors=False) == {u: u for u in ("page", "a", "b", "2", "c", "3")}
+
+
+def test_equal_sections_stay_with_their_parents_when_these_change_places() -> None:
+    def cls(name: str, *first: Section) -> Section:
+        return Section(
+            name, name, f"{name} does {name}ing.", children=[*first, Section(f"{name}.r", "Returns", "None.")]
+        )
+
+    old = sections(cls("Cat"), cls("Dog"))
+    new = sections(cls("Dog", Section("x", "Raises", INSTALL)), cls("Cat", Section("y", "Raises", UPGRADE)))
+    assert followed(old, new) == {u: u for u in ("page", "Cat", "Cat.r", "Dog", "Dog.r")}
+
+
+def test_equal_sections_under_a_new_parent_are_told_apart_by_their_anchors() -> None:
+    notes = [Section(f"n{i}", "Note", "Deprecated.", anchor=f"fn-{name}") for i, name in enumerate("abcdefgh")]
+    old = sections(Section("a", "Install", INSTALL, children=notes))
+    new = sections(Section("a", "Install", INSTALL), Section("b", "Upgrade", UPGRADE, children=notes[::-1]))
+    assert followed(old, new) == {u: u for u in ("page", "a", *(note.uid for note in notes))}
+
+
+def test_equal_sections_that_nothing_tells_apart_keep_their_order() -> None:
+    notes = [Section(f"n{i}", "Note", "Deprecated.") for i in range(12)]
+    old = sections(Section("a", "Install", INSTALL, children=notes))
+    new = sections(Section("a", "Install", INSTALL), Section("b", "Upgrade", UPGRADE, children=notes))
+    got = followed(old, new, anchors=False)
+    assert got == {u: u for u in ("page", "a", *(note.uid for note in notes))}
+
+
+def test_siblings_with_equal_titles_that_were_written_anew_keep_their_order() -> None:
+    old = sections(Section("a", "Example", INSTALL), Section("b", "Example", UPGRADE), Section("c", "See also", REMOVE))
+    new = sections(Section("a", "Example", "Run one."), Section("b", "Example", "Go two."), old.children[2])
+    assert followed(old, new, anchors=False) == {u: u for u in ("page", "a", "b", "c")}
+
+
+def test_a_heading_without_text_or_sections_keeps_its_id_under_another_parent() -> None:
+    old = sections(
+        Section("a", "Install", INSTALL, children=[Section("h", "Coming soon")]), Section("u", "Up", UPGRADE)
+    )
+    new = sections(
+        Section("a", "Install", INSTALL), Section("u", "Up", UPGRADE, children=[Section("h", "Coming soon")])
+    )
+    assert followed(old, new, anchors=False)["h"] == "h"
+
+
+def test_sections_of_one_small_vocabulary_survive_renaming_and_editing_all_at_once() -> None:
+    vocabulary = [a + b for a in "bdfglmnprst" for b in ("a", "e", "i", "o", "u")]
+    choose = random.Random(7)
+    texts = [choose.choices(vocabulary, k=25) for _ in range(60)]
+    old = sections(*(Section(f"s{i}", f"Step {i}", " ".join(text)) for i, text in enumerate(texts)))
+    edited = [[*text[:20], *choose.choices(vocabulary, k=5)] for text in texts]
+    new = sections(
+        Section("x", "Before", "Nothing of the kind."),
+        *(Section(f"s{i}", f"Phase {i}", " ".join(text)) for i, text in enumerate(edited)),
+        Section("y", "After", "Nor anything of this."),
+    )
+    assert followed(old, new, anchors=False) == {"page": "page"} | {f"s{i}": f"s{i}" for i in range(60)}
+
+
 def test_a_deleted_section_hands_its_id_to_nobody() -> None:
     old = sections(Section("a", "Install", INSTALL), Section("b", "Upgrade", UPGRADE))
     new = sections(Section("x", "Licence", "The Apache licence covers all of it."), Section("b", "Upgrade", UPGRADE))
@@ -259,6 +364,12 @@ def test_text_in_a_script_without_spaces_is_recognised_after_an_edit_and_a_renam
         Section("b", "设置", other.replace("修改", "更改")), Section("a", "升级", text.replace("最后", "再"))
     )
     assert followed(old, new, anchors=False) == {"page": "page", "a": "a", "b": "b"}
+
+
+def test_characters_in_common_are_little_evidence_in_a_script_without_spaces() -> None:
+    old = sections(Section("a", "账号", "用户登录之后可以修改自己的密码和邮箱"))
+    new = sections(Section("x", "设置", "邮箱用于登录和找回密码用户可以自己修改设置"))
+    assert followed(old, new, anchors=False) == {"page": "page"}
 
 
 def test_the_pages_own_nodes_match_whatever_they_say() -> None:

@@ -41,7 +41,7 @@ def body(conversation: Conversation, form: Form = FULL) -> dict[str, Any]:
 
 
 def heard(events: Iterable[dict[str, Any]], known: tuple[Source, ...] = ()) -> list[ModelEvent]:
-    reply = Reply(known)
+    reply = Reply(known, ("Rules.", True))
     return [*(out for event in events for out in reply.feed(event)), *reply.close()]
 
 
@@ -203,7 +203,9 @@ def test_signed_reasoning_is_given_back_exactly_and_in_its_place() -> None:
         ModelTurn("Reading.", (called.call,), ended.echo),
         ToolTurn((ToolResult("t", "x"),)),
     ]
-    assert body(Conversation("", turns))["messages"][1]["content"] == content
+    assert body(Conversation("Rules.", turns))["messages"][1]["content"] == content
+    for changed in (body(Conversation("Other rules.", turns)), body(Conversation("Rules.", turns), Form(False, True))):
+        assert changed["messages"][1]["content"] == content[2:], "reasoning made on another basis would be refused"
 
 
 def test_what_another_adapter_wanted_back_is_left_out() -> None:

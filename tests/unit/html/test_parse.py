@@ -141,6 +141,24 @@ def test_of_a_mixed_list_only_the_terms_that_the_contents_link_to_are_sections()
     assert [(n.title, n.text) for n in page.nodes] == [("C", "B\n2\nC\n3"), ("A", "1")]
 
 
+def test_postgresql_settings_are_sections_with_their_own_address() -> None:
+    nodes = nodes_of(
+        "<div class=sect1 id=CONN><h2 class=title>20.3. Connections</h2><dl class=variablelist>"
+        "<dt id=GUC-LISTEN-ADDRESSES><span class=term><code>listen_addresses</code> (<code>string</code>)"
+        " <a id=id-1 class=indexterm></a></span> <a href='#GUC-LISTEN-ADDRESSES' class=id_link>#</a></dt>"
+        "<dd><p>Where to listen.</dd></dl></div>"
+    )
+    assert [(n.title, n.level, n.anchor, n.aliases, n.kind) for n in nodes[1:]] == [
+        ("20.3. Connections", 2, "CONN", (), "heading"),
+        ("listen_addresses (string)", 3, "GUC-LISTEN-ADDRESSES", ("id-1",), "definition"),
+    ]
+
+
+def test_columns_of_links_in_a_layout_table_are_no_content() -> None:
+    page = page_of("<table><tr><td><a href=a>A</a><a href=b>B</a></td><td><h1>T</h1><p>Hello.</td></tr></table>")
+    assert [(n.level, n.title, n.text) for n in page.nodes] == [(1, "T", "Hello.")]
+
+
 def test_footnotes_are_no_definitions_and_their_marks_no_words() -> None:
     (node,) = nodes_of(
         "<h1>F<sup><a href='#n'>1</a></sup></h1><p>Oil it<sup id=r><a href='#n'>1</a></sup>."
@@ -252,6 +270,7 @@ def test_contents_pages_list_their_pages_outermost_only() -> None:
         ("/3.12/a.html", "https://docs.example.test/3.11/a.html", "https://docs.example.test/3.11/a.html"),
         ("/latest/a/", "https://docs.example.test/v1.2/a/", "https://docs.example.test/v1.2/a/"),
         ("https://www.docs.example.test/a", "https://docs.example.test/a?x=1", "https://www.docs.example.test/a"),
+        ("https://docs.example.test/a.html", "file:///srv/site/a.html", "https://docs.example.test/a.html"),
         ("https://other.example/a", "https://docs.example.test/a#b", "https://docs.example.test/a"),
     ],
 )
@@ -268,6 +287,9 @@ def test_a_canonical_of_another_version_or_host_is_not_this_page(href: str, url:
         (b'{"a": "<p>"}', "application/json", "not_html"),
         (b'{"a": 1}', "", "not_html"),
         (b"plain words", "", "not_html"),
+        (b"# Notes\n<br>", "text/plain", "not_html"),
+        (b"<p>an example", "text/plain", "not_html"),
+        (b"<!doctype html><h1>T</h1>words", "text/plain", None),
         (b"<?xml version='1.0'?><rss><channel>", "text/xml", "not_html"),
         (b"", "text/html", "empty"),
         (b"<html><body><nav>Menu</nav></body>", "text/html", "empty"),

@@ -50,6 +50,11 @@ def everything(page: Page) -> str:
     return "\n".join(f"{node.title}\n{node.text}" for node in page.nodes)
 
 
+def prose(page: Page) -> str:
+    """Titles and text without listings, which may show any sign."""
+    return "\n".join(part for n in page.nodes for part in (n.title, *(b.text for b in n.blocks if b.kind != "code")))
+
+
 SECTIONS: list[tuple[str, str, tuple[str, ...], str | None]] = [
     ("antora/k8s-jobs-cronjobs.html", "Jobs & CronJobs", ("CronJobs", "Clean Up"), "_clean_up_2"),
     ("asciidoc-py/git-log.html", "git-log(1) Manual Page", ("OPTIONS", "Commit Limiting"), "_commit_limiting"),
@@ -86,7 +91,7 @@ def test_title_and_a_section_with_its_path_and_address(
     page = page_of(real, name)
     assert page.title == title
     assert paths(page).get((title, *section), "no such section") == anchor
-    assert [sign for sign in EVERYWHERE_ABSENT if sign in everything(page).replace("code> #", "")] == []
+    assert [sign for sign in EVERYWHERE_ABSENT if sign in prose(page)] == []
 
 
 @pytest.mark.parametrize(
@@ -124,8 +129,8 @@ TRAILS: list[tuple[str, str, str, list[str]]] = [
     ("sphinx-python/library-json.html", "https://docs.python.org/3.11/library/json.html", "breadcrumb", ["The Python Standard Library", "Internet Data Handling"]),
     ("sphinx-rtd/api.html", "https://www.attrs.org/en/22.2.0/api.html", "breadcrumb", ["Home"]),
     ("starlight/components-tabs.html", "https://docs.example.org/components/tabs/", "sidebar", ["Components"]),
-    ("vitepress/reference-default-theme-config.html", "https://vitepress.dev/reference/default-theme-config", "sidebar", ["Reference", "Default Theme"]),
-    ("gitbook-legacy/docs-api-ReactWrapper-at.html", "https://enzymejs.github.io/enzyme/docs/api/ReactWrapper/at.html", "sidebar", ["Table of Contents", "API Reference", "Full Rendering"]),
+    ("vitepress/reference-default-theme-config.html", "https://vuejs.github.io/vitepress/v1/reference/default-theme-config", "sidebar", ["Reference", "Default Theme"]),
+    ("gitbook-legacy/docs-api-ReactWrapper-at.html", "https://enzymejs.github.io/enzyme/docs/api/ReactWrapper/at.html", "sidebar", ["API Reference", "Full DOM Rendering"]),
 ]  # fmt: skip
 
 
