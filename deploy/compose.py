@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from deploy.settings import Settings
 from ingest.embed import SentenceTransformerEmbedder
@@ -25,13 +26,15 @@ from ingest.text.chunks import Sizes
 from ingest.text.words import ANALYSER_VERSION
 from navigator.extracts import Weights
 from navigator.loop import Navigator
-from navigator.models.anthropic import AnthropicModel
 from navigator.models.extractive import ExtractiveModel
-from navigator.models.prices import Prices
+from navigator.models.prices import PUBLISHED, Prices
 from navigator.ports import Model
 from navigator.retrieve import Recipe, Retriever
 from navigator.rules import Rules
 from navigator.tools import Toolbox
+
+if TYPE_CHECKING:
+    from navigator.models.anthropic import AnthropicModel
 
 USER_AGENT = f"ritbot/{version('ritbot')}"
 
@@ -132,9 +135,13 @@ async def open_navigator(stores: Stores, languages: Sequence[str]) -> AsyncItera
 
 
 def anthropic_model(settings: Settings) -> AnthropicModel:
-    """Not yet entered. The key goes nowhere but to the endpoint."""
+    """Not yet entered. The key goes nowhere but to the endpoint. Where the settings name no prices, those
+    published for Anthropic's own endpoint hold there, and nowhere else."""
+    from navigator.models.anthropic import AnthropicModel  # the SDK takes a second to import
+
     model = settings.model
-    prices = model.prices.model_dump(exclude_none=True)
+    named = model.prices.model_dump(exclude_none=True)
+    prices = Prices(**named) if named else PUBLISHED.get(model.name) if model.base_url is None else None
     return AnthropicModel(
         api_key=model.api_key.get_secret_value() if model.api_key else None,
         base_url=model.base_url,
@@ -145,7 +152,7 @@ def anthropic_model(settings: Settings) -> AnthropicModel:
         context_window=model.context_window,
         citations=model.citations,
         prompt_caching=model.prompt_caching,
-        prices=Prices(**prices) if prices else None,
+        prices=prices,
         proxy=model.proxy.get_secret_value() if model.proxy else None,
         ca_file=str(model.ca_file) if model.ca_file else None,
     )

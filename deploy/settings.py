@@ -108,7 +108,6 @@ class RetrievalSettings(Section):
     n: int = Field(default=50, ge=1, le=1000, description="The best nodes, which make the forest (the paper's n).")
     k_per_node: int = Field(default=4, ge=1, le=100, description="Chunks searched for each node (the paper: k' = 4n).")
     rrf_kappa: int = Field(default=60, ge=1, description="Kappa of reciprocal rank fusion (the paper's).")
-    page_prior: Share = Field(default=0.0, description="How much a node's whole page adds to its score (the paper: 0).")
     outline: Literal["outline", "json"] = Field(
         default="outline",
         description="How the model sees the forest: an indented outline (a fifth of the tokens) or the paper's JSON.",
@@ -116,7 +115,6 @@ class RetrievalSettings(Section):
 
 
 class NavigatorSettings(Section):
-    strategy: Literal["rit"] = Field(default="rit", description="How questions are answered.")
     budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
     toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
     read_limit: int = Field(default=10, ge=1, le=50, description="The most sections that one Read takes.")

@@ -26,7 +26,6 @@ class Recipe:
     n: int = 50
     chunks_per_node: int = 4
     kappa: int = 60
-    page_prior: float = 0.0
 
     @property
     def k(self) -> int:

@@ -37,8 +37,7 @@ async def show_page(
     if target.startswith(("http://", "https://")):
         document, address = await _fetched(settings, target)
     else:
-        address = url or Path(target).absolute().as_uri()
-        document = await asyncio.to_thread(_parsed, Path(target), address, status, content_type, settings)
+        document, address = await asyncio.to_thread(_parsed, Path(target), url, status, content_type, settings)
     if as_json:
         sys.stdout.write(json.dumps(printed(document, address), ensure_ascii=False, indent=1) + "\n")
         return 0
@@ -53,10 +52,13 @@ async def show_page(
     return 0
 
 
-def _parsed(path: Path, address: str, status: int, content_type: str | None, settings: Settings) -> Document:
+def _parsed(
+    path: Path, url: str | None, status: int, content_type: str | None, settings: Settings
+) -> tuple[Document, str]:
+    address = url or path.absolute().as_uri()
     kind = content_type if content_type is not None else (mimetypes.guess_type(path.name)[0] or "text/html")
     limit = settings.index.max_page_bytes
-    return parse(path.read_bytes(), address, status=status, content_type=kind, max_bytes=limit)
+    return parse(path.read_bytes(), address, status=status, content_type=kind, max_bytes=limit), address
 
 
 async def _fetched(settings: Settings, target: str) -> tuple[Document, str]:

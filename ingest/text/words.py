@@ -44,7 +44,8 @@ _UNSPACED = (  # Thai, Lao; Burmese; Hangul; Khmer; Han, Kana, Hangul
 _SCRIPT = re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 _CONTRACTED = re.compile(r"'(?:s|t|d|m|re|ve|ll)$", re.IGNORECASE)
 _MARK_STORM = re.compile(rf"([{_MARKS}\U00010000-\U0001ffff]{{30}})[{_MARKS}\U00010000-\U0001ffff]+")
-"""More marks in a row than Unicode's stream-safe format allows (UAX 15): to normalise them takes quadratic time."""
+"""More marks in a row than Unicode's stream-safe format allows (UAX 15): to normalise them takes quadratic time. The
+whole first supplementary plane counts as marks here; thirty of its letters in a row are still enough to find a word."""
 _ALIKE = {"’": "'", "\u2010": "-", "\u2212": "-", **dict.fromkeys("\u00ad\u200b\u2060\ufeff", "")}
 """Typographic twins of signs, and characters that only say where a line may break."""
 

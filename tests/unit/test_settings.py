@@ -410,7 +410,7 @@ def test_the_defaults_are_those_of_the_code_that_uses_them(write: Write) -> None
         navigator.read_characters,
         retrieval.outline,
     )
-    assert Recipe() == Recipe(retrieval.n, retrieval.k_per_node, retrieval.rrf_kappa, retrieval.page_prior)
+    assert Recipe() == Recipe(retrieval.n, retrieval.k_per_node, retrieval.rrf_kappa)
     assert settings.model.extract_threshold == Weights().threshold
 
 
