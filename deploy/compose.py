@@ -53,6 +53,7 @@ class Stores:
     index: ChunkIndex
     embedder: Embedder
     clock: Clock
+    rebuild: bool
 
     def indexer(self, site: Site, fetcher: Fetcher, missing_page: str | None = None) -> Indexer:
         return Indexer(
@@ -64,6 +65,7 @@ class Stores:
             clock=self.clock,
             sizes=self.sizes,
             missing_page=missing_page,
+            rebuild=self.rebuild,
         )
 
     @property
@@ -93,7 +95,7 @@ async def open_stores(settings: Settings, command: str, *, rebuild: bool = False
         folder.write(stamp)
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
-        yield Stores(settings, trees, index, embedder, SystemClock())
+        yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
 
 
 @asynccontextmanager

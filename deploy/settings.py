@@ -167,7 +167,7 @@ class ModelSettings(Section):
     )
     prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
     extract_threshold: Share = Field(
-        default=0.40, description="extractive: how near a section must come to be an answer."
+        default=0.52, description="extractive: how near a section must come to be an answer."
     )
     prices: PriceSettings = PriceSettings()
 

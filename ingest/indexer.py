@@ -59,7 +59,8 @@ class Outcome:
 class Indexer:
     """Keeps the stores in step with the pages of one site. Any number of events may be handled side by
     side; events of one page must come one after the other. Raises FetchFailed and store errors; then
-    nothing of the page has changed and the event may be handled again."""
+    nothing of the page has changed and the event may be handled again. `rebuild`: an unchanged page is
+    brought into the index again too (a lost index, another embedding model)."""
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Indexer:
         clock: Clock,
         sizes: Sizes,
         missing_page: str | None = None,
+        rebuild: bool = False,
     ) -> None:
         self._site = site
         self._trees = trees
@@ -81,6 +83,7 @@ class Indexer:
         self._clock = clock
         self._sizes = sizes
         self._missing_page = missing_page
+        self._rebuild = rebuild
         self._analyser = f"{ANALYSER_VERSION}/{sizes.text}+{sizes.path}/{embedder.name}"
 
     async def handle(self, event: PageEvent) -> Outcome:
@@ -152,7 +155,7 @@ class Indexer:
         links: tuple[str, ...],
     ) -> Outcome:
         old = stored.record if stored else None
-        if old and old.page and old.page.hash == page.hash and self._current(old):
+        if old and old.page and old.page.hash == page.hash and self._current(old) and not self._rebuild:
             await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
             return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
         before, handed_by = await self._tree_before(old, event.moved_from, twins)

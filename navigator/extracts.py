@@ -1,9 +1,8 @@
 """Extracts: of the passages that were read, the units that come nearest to a question. Pure.
 
-A unit is what is never cut: a sentence, a list item, a table row, a whole code block. A unit's score
+A unit is what is never cut: a sentence, a list item, a table row, a whole code block. How near it comes
 joins meaning (cosine of its vector and the question's) and words (how much of the question's weight
-it holds, rare words weighing more). The best node's best units answer; a second or third node speaks
-only where it comes nearly as close.
+it holds, rare words weighing more). The best nodes' best units answer, and what belongs to them.
 """
 
 from __future__ import annotations
@@ -23,56 +22,83 @@ from navigator.answer import Passage
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """`threshold`: the best unit's score below which nothing was found. The defaults were calibrated on
-    answerable and unanswerable questions (tests/bench)."""
+    """Calibrated on the questions of tests/bench (answerable and not) with all-MiniLM-L6-v2.
+
+    A unit scores meaning * cosine + words * share of the question's words; a node scores as the mean of its
+    `best` units + retrieval * its share of the retriever's best score. Something was found if any unit's cosine reaches
+    `threshold`, or any holds `held` of the question's words. Up to `nodes` nodes speak that reach `near` of the
+    best one's score, each with up to `units` units that reach `unit_near` of its best unit's, and what belongs to
+    them, as long as it stays within `lines` lines (its best unit is given whole all the same).
+    """
 
     meaning: float = 0.6
     words: float = 0.4
-    retrieval: float = 0.15
-    threshold: float = 0.40
+    best: int = 2
+    retrieval: float = 0.8
+    threshold: float = 0.52
+    held: float = 0.8
     nodes: int = 3
-    near: float = 0.88
+    near: float = 0.75
     units: int = 4
     unit_near: float = 0.70
+    lines: int = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of block `block` of passage `passage` (index in the order of reading)."""
+    """A piece of block `block` of passage `passage` (index in the order of reading); `position` counts all
+    units, so that a gap between two shows."""
 
     passage: int
     block: int
+    position: int
     text: str
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a unit comes to the question: cosine, share of the question's words, both joined."""
+
+    meaning: float
+    words: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Extract:
-    """What one node says: units in document order, and how near the best of them comes."""
+    """What one node says: units in document order."""
 
     passage: int
     units: tuple[Unit, ...]
-    score: float
+
+
+WHOLE_TABLE = 10
+"""Rows up to which a table is one unit; of a larger one each row is, under the first."""
 
 
 def units_of(passages: Sequence[Passage]) -> list[Unit]:
     """All units, in order."""
-    return [
-        Unit(p, b, text, block.kind)
+    pieces = [
+        (p, b, text, block.kind)
         for p, passage in enumerate(passages)
         for b, block in enumerate(passage.blocks)
         for text in _pieces(block)
     ]
+    return [Unit(p, b, position, text, kind) for position, (p, b, text, kind) in enumerate(pieces)]
 
 
 def _pieces(block: Block) -> list[str]:
     if block.kind in ("code", "math"):
         return [block.text]
     if block.kind in ("text", "quote"):
-        return [s.strip() for line in block.text.split("\n") for s in sentences(line) if s.strip()]
+        return [sentence.strip() for sentence in sentences(block.text) if sentence.strip()]
     if block.kind == "list" and block.marks:
         return _items(block)
-    return [line for line in block.shown.split("\n") if line.strip()]
+    lines = [line for line in block.shown.split("\n") if line.strip()]
+    if block.kind == "table":
+        return ["\n".join(lines)] if len(lines) <= WHOLE_TABLE else [f"{lines[0]}\n{line}" for line in lines[1:]]
+    return lines
 
 
 def _items(block: Block) -> list[str]:
@@ -86,23 +112,23 @@ def _items(block: Block) -> list[str]:
     return items
 
 
-def score_units(
+def nearness(
     question: str, units: Sequence[Unit], vectors: Sequence[Vector], query: Vector, weights: Weights
-) -> list[float]:
-    """One score a unit, about 0 to 1. Code also takes part of what the sentence before it scored."""
+) -> list[Nearness]:
+    """One a unit. Code also takes part of what the sentence before it scored."""
     wanted = set(terms(question))
     held = [wanted.intersection(terms(unit.text)) for unit in units]
     rare = _rarity(wanted, held)
     whole = sum(rare.values()) or 1.0
-    scores: list[float] = []
+    found: list[Nearness] = []
     for position, (unit, vector) in enumerate(zip(units, vectors, strict=True)):
         meaning = max(0.0, sum(a * b for a, b in zip(vector, query, strict=True)))
         words = sum(rare[term] for term in held[position]) / whole
         score = weights.meaning * meaning + weights.words * words
         if unit.kind == "code" and position and units[position - 1].passage == unit.passage:
-            score = max(score, 0.9 * scores[position - 1])
-        scores.append(score)
-    return scores
+            score = max(score, 0.9 * found[position - 1].score)
+        found.append(Nearness(meaning, words, score))
+    return found
 
 
 def _rarity(wanted: set[str], held: Sequence[set[str]]) -> Mapping[str, float]:
@@ -113,33 +139,36 @@ def _rarity(wanted: set[str], held: Sequence[set[str]]) -> Mapping[str, float]:
 
 
 def choose(
-    units: Sequence[Unit], scores: Sequence[float], retrieved: Mapping[int, float], weights: Weights
+    units: Sequence[Unit], near: Sequence[Nearness], retrieved: Mapping[int, float], weights: Weights
 ) -> list[Extract]:
     """The extracts, best node first; empty where nothing comes near. `retrieved`: passage -> its share
     (0..1) of the retriever's best score."""
-    ranked: list[tuple[float, float, int, list[int]]] = []
+    if not any(n.meaning >= weights.threshold or n.words >= weights.held for n in near):
+        return []
+    scores = [n.score for n in near]
+    ranked: list[tuple[float, int, list[int]]] = []
     for passage, group in groupby(range(len(units)), key=lambda i: units[i].passage):
         positions = list(group)
-        best = max(scores[i] for i in positions)
-        ranked.append((best + weights.retrieval * retrieved.get(passage, 0.0), best, passage, positions))
-    ranked.sort(key=lambda row: (-row[0], row[2]))
-    if not ranked or max(best for _, best, _, _ in ranked) < weights.threshold:
-        return []
+        best = sorted((scores[i] for i in positions), reverse=True)[: weights.best]
+        ranked.append((sum(best) / weights.best + weights.retrieval * retrieved.get(passage, 0.0), passage, positions))
+    ranked.sort(key=lambda row: (-row[0], row[1]))
     top = ranked[0][0]
-    near = [row for row in ranked[: weights.nodes] if row[0] >= weights.near * top]
     return [
-        Extract(passage, tuple(units[i] for i in _together(units, scores, positions, weights)), best)
-        for _, best, passage, positions in near
+        Extract(passage, tuple(units[i] for i in _together(units, scores, positions, weights)))
+        for score, passage, positions in ranked[: weights.nodes]
+        if score >= weights.near * top
     ]
 
 
 def _together(units: Sequence[Unit], scores: Sequence[float], positions: list[int], weights: Weights) -> list[int]:
     """Which units of a node speak: the best, those nearly as good, and what belongs to them."""
-    best = max(positions, key=lambda i: (scores[i], -i))
-    good = sorted((i for i in positions if scores[i] >= weights.unit_near * scores[best]), key=lambda i: -scores[i])
-    chosen = set(good[: weights.units]) | {best}
-    for i in sorted(chosen):
-        chosen |= _belonging(units, positions, i)
+    order = sorted(positions, key=lambda i: (-scores[i], i))
+    chosen: set[int] = set()
+    for i in order[: weights.units]:
+        more = {i} | _belonging(units, positions, i)
+        lines = sum(units[j].text.count("\n") + 1 for j in chosen | more)
+        if not chosen or (scores[i] >= weights.unit_near * scores[order[0]] and lines <= weights.lines):
+            chosen |= more
     return sorted(chosen)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ingest.text.words import terms
-
 from navigator.answer import Citation, Passage, Source
 
 _FENCED = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)

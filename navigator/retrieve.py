@@ -80,7 +80,6 @@ class Retriever:
         keys = {hit.page_key for hit in listed if hit.node_id in scores}
         return Found(scores, tuple(pages[key] for key in sorted(keys)))
 
-
     def _terms(self, query: str) -> list[str]:
         """The query's words, analysed as each language of the sites is; each term once."""
         return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))

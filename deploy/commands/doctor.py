@@ -108,7 +108,7 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
                 yield Finding(
                     False,
                     f"Search index: {listed - held} of {listed} chunks are missing",
-                    "Remove the folder chunks/ in the data folder and run ritbot index for each site again.",
+                    "Run: ritbot index --rebuild",
                 )
             else:
                 yield Finding(

@@ -45,6 +45,8 @@ def parse(
     text = decode.decode(body, content_type)
     if not verdict.is_html(body, text, content_type):
         return Document(None, Skip("not_html" if body.strip() else "empty", content_type))
+    if verdict.is_too_deep(text):
+        return Document(None, Skip("too_large", f"elements nested more than {verdict.DEEPEST} deep"))
     tree = dom.read(decode.as_html(text, content_type))
     resolve_link = cache(partial(resolve, head.base_url(tree, url)))
     wishes = verdict.robots(tree, headers)

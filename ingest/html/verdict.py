@@ -1,6 +1,6 @@
 """Whether a page may and can be indexed, and if not, why. Each rule answers for itself.
 
-Order: too large, not HTML, redirect (it wins over noindex, which then only concerns the stub), noindex, not found,
+Order: too large (or too deep), not HTML, redirect (it wins over noindex, which then only concerns the stub), noindex, not found,
 needs JavaScript, empty.
 """
 
@@ -53,6 +53,14 @@ _NEEDS_SCRIPT = re.compile(
 )
 
 
+_CONTAINER = re.compile(
+    r"<(/?)(?:div|span|section|article|[uod]l|table|blockquote|font|[bius]|em|strong|center|details|small|big|tt)[\s/>]",
+    re.IGNORECASE,
+)
+DEEPEST = 3_000
+"""Elements inside elements. Parsers take quadratic time with the depth; no page for people comes near."""
+
+
 @dataclass(frozen=True, slots=True)
 class Robots:
     """What meta tags and headers ask of crawlers."""
@@ -75,6 +83,16 @@ def is_html(body: bytes, text: str, content_type: str) -> bool:
     if kind in ("text/html", "application/xhtml+xml"):
         return not start.startswith(("{", "[{")) or _MARKUP.search(start) is not None
     return _MARKUP.match(start) is not None and (kind != "text/plain" or _WHOLE_PAGE.match(start) is not None)
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether elements that need their end tags nest deeper than any page for people does."""
+    depth = 0
+    for match in _CONTAINER.finditer(text):
+        depth += -1 if match[1] else 1
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 def robots(tree: Tree, headers: Mapping[str, str]) -> Robots:

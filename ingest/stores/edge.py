@@ -185,7 +185,7 @@ class EdgeChunkIndex:
         if len(vector) != self._dimensions:
             raise IndexMismatch(
                 f"the index in {self._folder} holds vectors of {self._dimensions} numbers, this one has {len(vector)}:"
-                " use the embedding model that made the index, or run `ritbot reindex`"
+                " use the embedding model that made the index, or run `ritbot index --rebuild`"
             )
 
     # --- the shard and its thread
@@ -212,7 +212,7 @@ class EdgeChunkIndex:
                 ) from error
             raise StoreUnavailable(
                 f"the index in {self._folder} does not answer ({error}); it holds nothing that cannot be made again:"
-                " start anew, and if this stays, move that folder away and run `ritbot reindex`"
+                " start anew, and if this stays, move that folder away and run `ritbot index --rebuild`"
             ) from error
 
     def _opened(self) -> edge.EdgeShard:

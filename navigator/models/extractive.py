@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from ingest.ports import Embedder
 from navigator.answer import Passage
-from navigator.extracts import Extract, Unit, Weights, choose, score_units, units_of
+from navigator.extracts import Extract, Unit, Weights, choose, nearness, units_of
 from navigator.forest import Forest
 from navigator.ports import Called, Cited, Ended, ModelEvent, Said, Tool, ToolCall, ToolTurn, Turn, UserTurn
 from navigator.rules import GET_TOC, NOT_FOUND, READ, question_of
@@ -90,8 +90,8 @@ class ExtractiveModel:
             return []
         query = await self._embedder.embed_query(question)
         vectors = await self._embedder.embed([unit.text[:EMBEDDED_CHARACTERS] for unit in units])
-        scores = score_units(question, units, vectors, query, self._weights)
-        return choose(units, scores, _shares(forests, passages), self._weights)
+        near = nearness(question, units, vectors, query, self._weights)
+        return choose(units, near, _shares(forests, passages), self._weights)
 
 
 def _best(forest: Forest, count: int) -> list[int]:
@@ -108,21 +108,29 @@ def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> dict[int,
 
 
 def quoted(units: Sequence[Unit], passage: Passage) -> str:
-    """Units as Markdown: sentences of a paragraph on one line, list items and rows on their own, code in
-    fences longer than any run of backticks inside; an ellipsis where something between was left out."""
+    """Units as Markdown, an ellipsis where something between two was left out."""
     parts: list[str] = []
+    last: Unit | None = None
     for block, group in groupby(units, key=lambda unit: unit.block):
         run = list(group)
-        kind = run[0].kind
-        if kind == "code":
-            fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", run[0].text)), default=0))
-            language = passage.blocks[block].language or ""
-            parts.append(f"{fence}{language}\n{run[0].text.rstrip()}\n{fence}")
-        elif kind in ("text", "quote", "math"):
-            parts.append(_escape(" ".join(unit.text for unit in run)))
-        else:
-            parts.append("\n".join(_escape_line(line) for unit in run for line in unit.text.split("\n")))
+        if last is not None and run[0].position > last.position + 1:
+            parts.append("…")
+        parts.append(_quoted_block(run, passage.blocks[block].language or ""))
+        last = run[-1]
     return "\n\n".join(parts)
+
+
+def _quoted_block(run: Sequence[Unit], language: str) -> str:
+    """Sentences of a paragraph in one line, list items and rows on their own, code in a fence longer than
+    any run of backticks inside."""
+    kind = run[0].kind
+    if kind == "code":
+        fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", run[0].text)), default=0))
+        return f"{fence}{language}\n{run[0].text.rstrip()}\n{fence}"
+    if kind in ("text", "quote", "math"):
+        joints = ["", *(" " if b.position == a.position + 1 else " … " for a, b in pairwise(run))]
+        return "".join(joint + _escape(unit.text) for joint, unit in zip(joints, run, strict=True))
+    return "\n".join(_escape_line(line) for unit in run for line in unit.text.split("\n"))
 
 
 def _escape(text: str) -> str:

@@ -13,12 +13,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean
 
 import structlog
 
+from ingest.indexer import Indexer
 from ingest.model import Scope, Site
 from ingest.ports import Outline
 from ingest.rounds import Guard, Round
@@ -26,7 +28,6 @@ from ingest.sites.folder import FolderFetcher
 from ingest.stores.edge import EdgeChunkIndex
 from ingest.stores.sqlite import SqliteTreeStore
 from ingest.text.chunks import Sizes
-from ingest.indexer import Indexer
 from ingest.urls import page_key
 from navigator.forest import Numbering, induce
 from navigator.loop import Navigator
@@ -42,9 +43,7 @@ SIZES = (160, 64)
 
 
 class WallClock:
-    def now(self):  # type: ignore[no-untyped-def]
-        from datetime import UTC, datetime
-
+    def now(self) -> datetime:
         return datetime.now(UTC)
 
 
@@ -109,7 +108,9 @@ def percent(hits: Sequence[bool]) -> float:
     return 100 * sum(hits) / len(hits) if hits else 0.0
 
 
-async def retrieval(retriever: Retriever, trees: SqliteTreeStore, judge: Judge, asked: Sequence[Question], count) -> None:  # type: ignore[no-untyped-def]
+async def retrieval(
+    retriever: Retriever, trees: SqliteTreeStore, judge: Judge, asked: Sequence[Question], count: Callable[[str], int]
+) -> None:
     ranked: dict[Question, list[str]] = {}
     outline: list[int] = []
     as_json: list[int] = []
@@ -123,7 +124,8 @@ async def retrieval(retriever: Retriever, trees: SqliteTreeStore, judge: Judge, 
         as_json.append(count(render(forest, "json")))
     seconds = time.monotonic() - started
     row = [
-        f"forest@{n} {percent([judge.in_forest(q, ranked[q][:n]) for q in judge.with_section]):.1f}" for n in (3, 10, 50)
+        f"forest@{n} {percent([judge.in_forest(q, ranked[q][:n]) for q in judge.with_section]):.1f}"
+        for n in (3, 10, 50)
     ]
     row += [f"page@{n} {percent([judge.on_page(q, ranked[q][:n]) for q in asked]):.1f}" for n in (3, 50)]
     print("  ".join(row))
@@ -143,8 +145,12 @@ async def extracts(navigator: Navigator, judge: Judge, asked: Sequence[Question]
         f"gold page cited {percent([judge.on_page(q, cited[q]) for q in asked]):.1f}%; "
         f"{mean(len(c) for c in cited.values()):.1f} nodes cited; {mean(a.trace.seconds for a in answers.values()):.2f} s an answer"
     )
-    foreign = [await navigator.ask(line) for line in UNANSWERABLE.read_text(encoding="utf-8").splitlines() if line.strip()]
-    print(f"unanswerable questions turned away: {percent([a.outcome == 'not_found' for a in foreign]):.1f}% of {len(foreign)}")
+    foreign = [
+        await navigator.ask(line) for line in UNANSWERABLE.read_text(encoding="utf-8").splitlines() if line.strip()
+    ]
+    print(
+        f"unanswerable questions turned away: {percent([a.outcome == 'not_found' for a in foreign]):.1f}% of {len(foreign)}"
+    )
 
 
 async def main() -> None:

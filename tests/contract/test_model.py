@@ -17,8 +17,10 @@ import pytest
 from ingest.model import Block
 from navigator.answer import Passage
 from navigator.forest import Forest, ForestNode, ForestTree
+from navigator.extracts import Weights
 from navigator.models.anthropic import AnthropicModel
 from navigator.outline import render
+from navigator.models.extractive import ExtractiveModel
 from navigator.ports import (
     Called,
     Cited,
@@ -34,6 +36,7 @@ from navigator.ports import (
     UserTurn,
 )
 from navigator.rules import TOOLS, Rules, opening, system_prompt
+from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.messages_api import Answer, MessagesApi, Request, cited, text, tool
 
 QUESTION = "Which port does the gateway listen on?"
@@ -65,7 +68,12 @@ async def anthropic_over_http() -> AsyncIterator[Model]:
             yield model
 
 
-FACTORIES: list[Callable[[], AbstractAsyncContextManager[Model]]] = [anthropic_over_http]
+@asynccontextmanager
+async def extractive() -> AsyncIterator[Model]:
+    yield ExtractiveModel(HashingEmbedder(), Weights(threshold=0.0))
+
+
+FACTORIES: list[Callable[[], AbstractAsyncContextManager[Model]]] = [anthropic_over_http, extractive]
 
 
 @pytest.fixture(params=FACTORIES, ids=lambda factory: factory.__name__)

@@ -194,7 +194,7 @@ async def test_a_damaged_shard_says_what_to_do_and_is_not_touched(folder: Path) 
         await index.upsert([chunk("one", "a")], [EAST])
     damage(folder)
     for _ in range(2):
-        with pytest.raises(StoreUnavailable, match="move that folder away and run `ritbot reindex`"):
+        with pytest.raises(StoreUnavailable, match="move that folder away and run `ritbot index --rebuild`"):
             async with EdgeChunkIndex(folder, 2):
                 pass
 

@@ -127,9 +127,15 @@ async def test_only_the_holder_writes_the_stamp(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (replace(STAMP, embedder="gte"), r"all-MiniLM-L6-v2 \(384 numbers .* now gte \(384\) .*`ritbot reindex`"),
+        (
+            replace(STAMP, embedder="gte"),
+            r"all-MiniLM-L6-v2 \(384 numbers .* now gte \(384\) .*`ritbot index --rebuild`",
+        ),
         (replace(STAMP, dimensions=768), r"\(384 numbers .* \(768\)"),
-        (replace(STAMP, analyser="4"), r"version 3 of the word analyser; this ritbot has 4: .*`ritbot reindex`"),
+        (
+            replace(STAMP, analyser="4"),
+            r"version 3 of the word analyser; this ritbot has 4: .*`ritbot index --rebuild`",
+        ),
     ],
 )
 async def test_another_make_is_refused_with_both_makes_and_the_remedy(

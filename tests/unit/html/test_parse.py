@@ -335,3 +335,9 @@ def test_links_keep_their_fragments_for_print_and_lose_them_for_crawling() -> No
         "https://docs.example.test/guide/b#x",
         "https://docs.example.test/guide/b#y",
     ]
+
+
+def test_hostile_nesting_is_skipped_at_once() -> None:
+    document = parse(b"<div>" * 500_000 + b"x", "https://d.test/p", content_type="text/html")
+    assert document.skip is not None
+    assert document.skip.reason == "too_large"

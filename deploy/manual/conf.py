@@ -1,0 +1,68 @@
+"""How Sphinx builds ritbot's manual: Markdown in, HTML out, without network.
+
+Unchanged sources give unchanged HTML: no date, no version control and no path of this machine goes in.
+The page of all settings is filled from the settings themselves, so that it is always true.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import Any
+
+from deploy.settings import Described, describe
+
+project = "ritbot"
+project_copyright = "the ritbot authors"
+language = "en"
+
+extensions = ["myst_parser"]
+myst_heading_anchors = 4
+myst_enable_extensions = ["deflist"]
+smartquotes = False  # a quote in a setting and the dashes of --option are meant as they stand
+
+html_theme = "furo"
+html_title = "ritbot"
+html_use_index = False
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None
+
+REFERENCE = "settings-reference"
+PLACE = re.compile(r"^<!-- settings: (\S+) -->$", re.MULTILINE)
+PLATFORM_FOLDER = "the platform's data folder"
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("source-read", fill_settings)
+    return {"parallel_read_safe": True}
+
+
+def fill_settings(_: Any, page: str, source: list[str]) -> None:
+    """Put every setting in its place. Raises ValueError where the page has no place for a section, or too many."""
+    if page != REFERENCE:
+        return
+    sections = {name: list(rows) for name, rows in groupby(described(), key=section)}
+    places = PLACE.findall(source[0])
+    if sorted(places) != sorted(sections):
+        raise ValueError(f"{REFERENCE}.md has places for {sorted(places)}; there are settings for {sorted(sections)}")
+    source[0] = PLACE.sub(lambda place: "\n".join(entry(row) for row in sections[place[1]]), source[0])
+
+
+def described() -> list[Described]:
+    """All settings, sections together, without what holds for one machine only."""
+    rows = [row._replace(default=PLATFORM_FOLDER) if row.name == "index.folder" else row for row in describe({})]
+    return sorted((row for row in rows if row.name != "sites"), key=section)
+
+
+def section(row: Described) -> str:
+    return row.name.rpartition(".")[0]
+
+
+def entry(row: Described) -> str:
+    default = (
+        row.default
+        if re.fullmatch(r"not set|must be set|empty|" + PLATFORM_FOLDER, row.default)
+        else f"`{row.default}`"
+    )
+    return f"```{{confval}} {row.name}\n:type: {row.takes}\n:default: {default}\n\n{row.help}\n```\n"
