@@ -47,7 +47,7 @@ class Weights:
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A piece of block `block` of passage `passage` (index in the order of reading); `position` counts all
-    units, so that a gap between two shows."""
+    units, so that a gap between two shows. A sentence that ends a line ends in a line break."""
 
     passage: int
     block: int
@@ -92,8 +92,9 @@ def _pieces(block: Block) -> list[str]:
     if block.kind in ("code", "math"):
         return [block.text]
     if block.kind in ("text", "quote"):
-        return [sentence.strip() for sentence in sentences(block.text) if sentence.strip()]
-    if block.kind == "list" and block.marks:
+        found = [sentence for sentence in sentences(block.text) if sentence.strip()]
+        return [s.strip() + ("\n" if s.endswith("\n") else "") for s in found]
+    if block.marks:
         return _items(block)
     lines = [line for line in block.shown.split("\n") if line.strip()]
     if block.kind == "table":
@@ -102,13 +103,17 @@ def _pieces(block: Block) -> list[str]:
 
 
 def _items(block: Block) -> list[str]:
-    """List items with their marks; a line without a mark of its own goes on with the item before."""
+    """List items with their marks, terms with their definitions: a line without a mark of its own goes on
+    with the item before, a term begins a new one after a definition."""
     items: list[str] = []
+    defined = True
     for mark, line in zip(block.marks, block.text.split("\n"), strict=True):
-        if mark.strip() or not items:
+        begins = (not mark and defined) if block.kind == "terms" else bool(mark.strip())
+        if begins or not items:
             items.append(mark + line)
         else:
             items[-1] += f"\n{mark}{line}"
+        defined = bool(mark)
     return items
 
 

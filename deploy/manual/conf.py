@@ -31,6 +31,8 @@ html_last_updated_fmt = None
 REFERENCE = "settings-reference"
 PLACE = re.compile(r"^<!-- settings: (\S+) -->$", re.MULTILINE)
 PLATFORM_FOLDER = "the platform's data folder"
+IN_WORDS = {PLATFORM_FOLDER, "not set", "must be set", "empty"}
+"""Defaults that are no values to write in the file."""
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -60,9 +62,10 @@ def section(row: Described) -> str:
 
 
 def entry(row: Described) -> str:
-    default = (
-        row.default
-        if re.fullmatch(r"not set|must be set|empty|" + PLATFORM_FOLDER, row.default)
-        else f"`{row.default}`"
-    )
-    return f"```{{confval}} {row.name}\n:type: {row.takes}\n:default: {default}\n\n{row.help}\n```\n"
+    default = row.default if row.default in IN_WORDS else f"`{row.default}`"
+    return f"```{{confval}} {row.name}\n:type: {quoted(row.takes)}\n:default: {quoted(default)}\n\n{row.help}\n```\n"
+
+
+def quoted(text: str) -> str:
+    """An option's value, in which quotes and colons stand for themselves."""
+    return "'" + text.replace("'", "''") + "'"

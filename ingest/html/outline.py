@@ -7,6 +7,7 @@ a dd hangs under the definition, a later one never does.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from ingest.html import anchors
@@ -44,7 +45,8 @@ class _Terms:
 
 def outline(root: Element, plan: Plan, page_title: str) -> list[Section]:
     """The sections of the content; the first is the page's own. A single h1 that nothing stands before is
-    the page's own section, else that is a section of level 0 with `page_title`."""
+    the page's own section, and so is a single topmost heading of another level that says the page's title;
+    else that is a section of level 0 with `page_title`."""
     return _Outline(root, plan, page_title).sections.all
 
 
@@ -52,7 +54,9 @@ class _Outline:
     def __init__(self, root: Element, plan: Plan, page_title: str) -> None:
         self._plan = plan
         self.sections = Sections(page_title)
-        self._single_h1 = sum(heading.level == 1 for heading in plan.headings.values()) == 1
+        levels = Counter(heading.level for heading in plan.headings.values())
+        self._top_level = min(levels, default=1)
+        self._single_top = levels[self._top_level] == 1
         self._writer = Writer(self.sections.current.blocks)
         self._terms: list[_Terms] = []
         self._before: list[Element] = []
@@ -210,11 +214,17 @@ class _Outline:
     def _heading(self, heading: Heading) -> None:
         self._writer.end()
         sections = self.sections
-        if self._single_h1 and heading.level == 1 and len(sections.all) == 1 and not sections.current.blocks:
-            sections.title_page(1, heading.title)
+        first = len(sections.all) == 1 and not sections.current.blocks
+        if first and self._names_page(heading):
+            sections.title_page(heading.level, heading.title)
         else:
             sections.heading(heading.level, heading.title)
         self._begin(heading.element, heading.limit)
+
+    def _names_page(self, heading: Heading) -> bool:
+        if not self._single_top or heading.level != self._top_level:
+            return False
+        return heading.level == 1 or heading.title == self.sections.all[0].title
 
     def _begin(self, title_element: Element, limit: float) -> None:
         """The section that has just begun gets its address, and what follows."""

@@ -47,7 +47,7 @@ class Sections:
         return self.all[self._current]
 
     def title_page(self, level: int, title: str) -> None:
-        """The page's only h1 is the page's own section."""
+        """The heading that names the page is the page's own section."""
         self.all[0].level, self.all[0].title = level, title
 
     def heading(self, level: int, title: str) -> None:

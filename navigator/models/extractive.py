@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, zip_longest
 
 from ingest.ports import Embedder
 from navigator.answer import Passage
@@ -79,7 +79,7 @@ class ExtractiveModel:
             yield Said(f"\n\n**{_escape(' › '.join(passage.path))}**")
             for block, group in groupby(extract.units, key=lambda unit: unit.block):
                 units = list(group)
-                quote = " ".join(unit.text for unit in units) if units[0].kind in ("text", "quote") else ""
+                quote = units[0].text.strip() if units[0].kind in ("text", "quote") else ""
                 yield Cited(extract.passage, block, block, quote)
             yield Said("\n\n" + quoted(extract.units, passage))
 
@@ -128,9 +128,19 @@ def _quoted_block(run: Sequence[Unit], language: str) -> str:
         fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", run[0].text)), default=0))
         return f"{fence}{language}\n{run[0].text.rstrip()}\n{fence}"
     if kind in ("text", "quote", "math"):
-        joints = ["", *(" " if b.position == a.position + 1 else " … " for a, b in pairwise(run))]
-        return "".join(joint + _escape(unit.text) for joint, unit in zip(joints, run, strict=True))
+        return "".join(
+            _escape(unit.text.rstrip("\n")) + _joint(unit, after) for unit, after in zip_longest(run, run[1:])
+        )
     return "\n".join(_escape_line(line) for unit in run for line in unit.text.split("\n"))
+
+
+def _joint(unit: Unit, after: Unit | None) -> str:
+    """What stands between two sentences of a paragraph."""
+    if after is None:
+        return ""
+    if after.position > unit.position + 1:
+        return " … "
+    return "  \n" if unit.text.endswith("\n") else " "
 
 
 def _escape(text: str) -> str:

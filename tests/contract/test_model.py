@@ -16,11 +16,11 @@ import pytest
 
 from ingest.model import Block
 from navigator.answer import Passage
-from navigator.forest import Forest, ForestNode, ForestTree
 from navigator.extracts import Weights
+from navigator.forest import Forest, ForestNode, ForestTree
 from navigator.models.anthropic import AnthropicModel
-from navigator.outline import render
 from navigator.models.extractive import ExtractiveModel
+from navigator.outline import render
 from navigator.ports import (
     Called,
     Cited,

@@ -46,6 +46,7 @@ def ritbot(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) 
         text=True,
         timeout=110,
         stdin=subprocess.DEVNULL,
+        check=False,
     )
 
 

@@ -218,7 +218,7 @@ async def test_a_page_that_answers_404_goes_and_one_that_fails_stays(bench: Benc
 
 async def test_a_passing_failure_is_tried_again(bench: Bench, docs: DocSite) -> None:
     fine = html("Home", "<p>Start.</p>")
-    docs.pages["/"] = fails_first(2, status(503), lambda request: status(200, fine)(request))
+    docs.pages["/"] = fails_first(2, status(503), status(200, fine))
     summary = await bench.round(Site("docs", docs.url("/"), allow_private=True))
     assert (summary.counts["new"], summary.failed) == (1, [])
 

@@ -111,3 +111,16 @@ def test_extracts_are_in_document_order_and_never_empty(blocks: list[Block], sco
         assert positions == sorted(set(positions))
         assert positions
         assert quoted(extract.units, read[0]).strip()
+
+
+async def test_a_definition_comes_with_its_term() -> None:
+    options = Block("terms", "-l\nUse local time.\n-n\n--number\nKeep that many files.", marks=("", "  ", "", "", "  "))
+    assert [unit.text for unit in units_of([passage(options)])] == [
+        "-l\n  Use local time.",
+        "-n\n--number\n  Keep that many files.",
+    ]
+
+
+def test_lines_of_a_paragraph_stay_lines() -> None:
+    block = passage(Block("text", "curl http://a\ncurl https://a"))
+    assert quoted(units_of([block]), block) == "curl http://a  \ncurl https://a"

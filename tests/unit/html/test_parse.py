@@ -341,3 +341,13 @@ def test_hostile_nesting_is_skipped_at_once() -> None:
     document = parse(b"<div>" * 500_000 + b"x", "https://d.test/p", content_type="text/html")
     assert document.skip is not None
     assert document.skip.reason == "too_large"
+
+
+def test_a_single_topmost_heading_that_says_the_pages_title_is_the_pages_node() -> None:
+    body = b"<title>20.3. Ports</title><body><h2 id='p'>20.3. Ports</h2><p>Text.</p><h3>One</h3><p>x</p></body>"
+    page = parse(body, "https://d.test/p", content_type="text/html").page
+    assert page is not None
+    assert [(n.level, n.title, n.anchor, n.parent) for n in page.nodes] == [
+        (2, "20.3. Ports", "p", None),
+        (3, "One", None, "0"),
+    ]

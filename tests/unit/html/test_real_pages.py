@@ -111,7 +111,7 @@ def test_pages_without_a_first_heading_are_named_by_their_title(
 ) -> None:
     page = page_of(real, name)
     assert page.title == title
-    assert page.nodes[0].level == 0
+    assert page.nodes[0].kind == "page"
     assert anchors <= {node.anchor for node in page.nodes}
 
 
