@@ -10,6 +10,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from deploy import settings
 from deploy.settings import Described, describe
 
 project = "ritbot"
@@ -31,7 +32,12 @@ html_last_updated_fmt = None
 REFERENCE = "settings-reference"
 PLACE = re.compile(r"^<!-- settings: (\S+) -->$", re.MULTILINE)
 PLATFORM_FOLDER = "the platform's data folder"
-IN_WORDS = {PLATFORM_FOLDER, "not set", "must be set", "empty"}
+IN_WORDS = {
+    PLATFORM_FOLDER: f"by default {PLATFORM_FOLDER}",
+    "not set": "it is not set by default",
+    "must be set": "it must be set",
+    "empty": "it is empty by default",
+}
 """Defaults that are no values to write in the file."""
 
 
@@ -40,10 +46,11 @@ def setup(app: Any) -> dict[str, bool]:
     return {"parallel_read_safe": True}
 
 
-def fill_settings(_: Any, page: str, source: list[str]) -> None:
+def fill_settings(app: Any, page: str, source: list[str]) -> None:
     """Put every setting in its place. Raises ValueError where the page has no place for a section, or too many."""
     if page != REFERENCE:
         return
+    app.env.note_dependency(settings.__file__)
     sections = {name: list(rows) for name, rows in groupby(described(), key=section)}
     places = PLACE.findall(source[0])
     if sorted(places) != sorted(sections):
@@ -62,10 +69,5 @@ def section(row: Described) -> str:
 
 
 def entry(row: Described) -> str:
-    default = row.default if row.default in IN_WORDS else f"`{row.default}`"
-    return f"```{{confval}} {row.name}\n:type: {quoted(row.takes)}\n:default: {quoted(default)}\n\n{row.help}\n```\n"
-
-
-def quoted(text: str) -> str:
-    """An option's value, in which quotes and colons stand for themselves."""
-    return "'" + text.replace("'", "''") + "'"
+    default = IN_WORDS.get(row.default, f"by default `{row.default}`")
+    return f"```{{confval}} {row.name}\n{row.help}\n\nIt takes {row.takes}; {default}.\n```\n"

@@ -113,6 +113,12 @@ def test_every_setting_that_a_page_names_exists(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_every_assignment_in_the_sentences_of_a_page_is_one_of_a_setting(page: str) -> None:
+    assigned = {code.partition(" = ")[0] for code in INLINE.findall(FENCE.sub("", PAGES[page])) if " = " in code}
+    assert {name for name in assigned if not {name, f"sites.{name}"} & named_settings()} == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_variable_that_a_page_names_exists(page: str) -> None:
     known = {variable(path) for path, _ in fields(Settings)} | {"RITBOT_CONFIG", "RITBOT_"}
     assert set(VARIABLE.findall(PAGES[page])) - known == set()
