@@ -5,6 +5,8 @@ Everything is opened in one AsyncExitStack and closed in reverse order, whatever
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from deploy.settings import Settings
 from ingest.embed import SentenceTransformerEmbedder
+from ingest.errors import FolderBusy
 from ingest.indexer import Indexer
 from ingest.model import Scope, Site
 from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, TreeStore
@@ -36,6 +39,8 @@ from navigator.tools import Toolbox
 if TYPE_CHECKING:
     from navigator.models.anthropic import AnthropicModel
 
+RETRY = 0.3
+"""Seconds between two tries to get the data folder."""
 USER_AGENT = f"ritbot/{version('ritbot')}"
 
 
@@ -75,11 +80,14 @@ class Stores:
 
 
 @asynccontextmanager
-async def open_stores(settings: Settings, command: str, *, rebuild: bool = False) -> AsyncIterator[Stores]:
+async def open_stores(
+    settings: Settings, command: str, *, rebuild: bool = False, patience: float = 0.0
+) -> AsyncIterator[Stores]:
     """The embedded column: one process, one folder. `rebuild`: take the folder even if another embedding
-    model or analyser made it; the next round over each site brings it in step. Raises IngestError."""
+    model or analyser made it; the next round over each site brings it in step. `patience`: seconds to wait for another
+    process to let go of the folder. Raises IngestError."""
     async with AsyncExitStack() as stack:
-        folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
+        folder = await stack.enter_async_context(_held(DataFolder(settings.index.folder, command=command), patience))
         embedding = settings.embedding
         embedder = await stack.enter_async_context(
             SentenceTransformerEmbedder(
@@ -96,6 +104,21 @@ async def open_stores(settings: Settings, command: str, *, rebuild: bool = False
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
         yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
+
+
+@asynccontextmanager
+async def _held(folder: DataFolder, patience: float) -> AsyncIterator[DataFolder]:
+    """The folder, held; tried again while another process has it and patience lasts. Raises FolderBusy."""
+    give_up = time.monotonic() + patience
+    while True:
+        try:
+            async with folder:
+                yield folder
+                return
+        except FolderBusy:
+            if time.monotonic() >= give_up:
+                raise
+            await asyncio.sleep(RETRY)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Records, pages and nodes as JSON bytes, and back. Pure.
+"""Records, pages, nodes and watch states as JSON bytes, and back. Pure.
 
 What comes back is equal to what went in. Fields that this version does not know are passed over, so
 that an older program reads what a newer one wrote as long as nothing it needs has changed its meaning.
@@ -11,10 +11,12 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from ingest.model import Node, Page, PageRecord
+from ingest.ports import WatchState
 
 _RECORD = TypeAdapter(PageRecord)
 _PAGE = TypeAdapter(Page)
 _NODE = TypeAdapter(Node)
+_WATCH = TypeAdapter(WatchState)
 
 
 def dump_record(record: PageRecord) -> bytes:
@@ -39,3 +41,11 @@ def dump_node(node: Node) -> bytes:
 
 def load_node(data: bytes) -> Node:
     return _NODE.validate_json(data)
+
+
+def dump_watch(state: WatchState) -> bytes:
+    return _WATCH.dump_json(state, exclude_defaults=True)
+
+
+def load_watch(data: bytes) -> WatchState:
+    return _WATCH.validate_json(data)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.model import Page, PageEvent
+from ingest.model import Page
 from ingest.ports import TreeStore
 from ingest.urls import page_key, preferred
 
@@ -24,10 +24,10 @@ def citable(page: Page) -> Page:
     return replace(page, canonical=page.url, claims=replace(page.claims, canonical=page.canonical))
 
 
-async def twins_of(trees: TreeStore, event: PageEvent, version: str, page: Page) -> list[str]:
+async def twins_of(trees: TreeStore, site: str, version: str, page: Page, moved_from: str | None = None) -> list[str]:
     """The other live pages with exactly this content; not the one that is just moving here."""
-    copies = await trees.copies(event.site, version, page.content_hash)
-    return [key for key in copies if key not in (event.key, event.moved_from)]
+    copies = await trees.copies(site, version, page.content_hash)
+    return [key for key in copies if key not in (page.key, moved_from)]
 
 
 async def original(trees: TreeStore, page: Page, twins: Sequence[str]) -> str:

@@ -8,7 +8,10 @@ IngestError
 ├── ModelMissing        the embedding weights are not where settings say, or not what they should be
 ├── FetchFailed         no usable answer from a web server (timeout, refused, 5xx, truncated, too large)
 │   └── Blocked         not fetched on purpose: off the site's hosts, private address, robots.txt
-└── SiteUnusable        a site's start gives nothing to index
+├── SiteUnusable        a site's start gives nothing to index
+├── RecordTooLarge      a record is larger than the event log takes
+├── Undecodable         the bytes of a record are not what its topic holds
+└── GroupBusy           a consumer group still has members
 """
 
 
@@ -50,3 +53,15 @@ class Blocked(FetchFailed):
 
 class SiteUnusable(IngestError):
     """A site's start gives nothing to index."""
+
+
+class RecordTooLarge(IngestError):
+    """A record is larger than the event log takes or can hand out."""
+
+
+class Undecodable(IngestError):
+    """The bytes of a record are not what its topic holds."""
+
+
+class GroupBusy(IngestError):
+    """A consumer group still has members: stop them first."""

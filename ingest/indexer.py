@@ -20,12 +20,12 @@ from typing import Literal, get_args
 
 import structlog
 
-from ingest.copies import citable, original, twins_of
+from ingest.copies import original, twins_of
 from ingest.errors import Conflict
-from ingest.html.parse import parse
 from ingest.identity import assign
-from ingest.model import PARSER_VERSION, Chunk, Document, Page, PageEvent, PageRecord, Site, SkipReason
-from ingest.ports import ChunkIndex, Clock, Embedder, Fetched, Fetcher, Stored, TreeStore, Vector
+from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
+from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore, Vector
+from ingest.reading import Reader, Reading
 from ingest.sites.scope import version_of
 from ingest.text.chunks import Sizes, chunk_page
 from ingest.text.words import ANALYSER_VERSION
@@ -79,10 +79,9 @@ class Indexer:
         self._trees = trees
         self._index = index
         self._embedder = embedder
-        self._fetcher = fetcher
+        self._reader = Reader(site, fetcher, missing_page)
         self._clock = clock
         self._sizes = sizes
-        self._missing_page = missing_page
         self._rebuild = rebuild
         self._analyser = f"{ANALYSER_VERSION}/{sizes.text}+{sizes.path}/{embedder.name}"
 
@@ -99,48 +98,30 @@ class Indexer:
     async def _handle(self, event: PageEvent) -> Outcome:
         stored = await self._trees.get(event.key)
         if stored is not None and event.seq <= stored.record.seq:
-            return Outcome("stale", event.key)
+            return Outcome("stale", event.key, revisit=await self._orphaned(event, stored.record))
         if event.kind == "removed":
             return await self._remove(event, stored)
-        fetched = await self._fetcher.fetch(event.url)
-        if fetched.status in (404, 410):
-            return await self._missing(event, stored, f"HTTP {fetched.status}")
-        document = await asyncio.to_thread(self._parse, fetched)
-        redirected = page_key(fetched.url) != event.key
-        if redirected or (document.skip and document.skip.reason == "redirect"):
-            target = fetched.url if redirected else (document.skip.redirect_to if document.skip else None)
-            return await self._moved(event, stored, target)
-        if document.page is None:
-            return await self._skipped(event, stored, document)
-        return await self._keep(event, stored, document, document.page)
-
-    def _parse(self, fetched: Fetched) -> Document:
-        return parse(
-            fetched.body,
-            fetched.url,
-            status=fetched.status,
-            content_type=fetched.content_type,
-            headers=fetched.headers,
-            index_noindex=self._site.index_noindex,
-            max_bytes=self._site.max_bytes,
-            site_hosts=frozenset(self._site.hosts),
-            missing_page=self._missing_page,
-        )
+        reading = await self._reader.read(event.key, event.url)
+        if reading.page is not None:
+            return await self._keep(event, stored, reading, reading.page)
+        if reading.kind == "missing":
+            return await self._missing(event, stored, reading.reason or "missing")
+        if reading.kind == "moved" and reading.target:
+            return await self._moved(event, stored, reading.target)
+        return await self._skipped(event, stored, reading)
 
     # --- a page with content
 
-    async def _keep(self, event: PageEvent, stored: Stored | None, document: Document, page: Page) -> Outcome:
+    async def _keep(self, event: PageEvent, stored: Stored | None, reading: Reading, page: Page) -> Outcome:
         version = version_of(self._site, event.url)
-        links = (*document.links, page.canonical)
-        page = citable(replace(page, key=event.key))
-        twins = await twins_of(self._trees, event, version, page)
+        twins = await twins_of(self._trees, self._site.name, version, page, event.moved_from)
         first = await original(self._trees, page, twins)
         if first == event.key:
-            outcome = await self._make_live(event, stored, page, version, twins, links)
+            outcome = await self._make_live(event, stored, page, version, twins, reading.links)
             first = await self._settle(event, version, page)
         else:
             await self._put_aside(event, stored, "alias", target=first)
-            outcome = Outcome("alias", event.key, detail=first, links=links)
+            outcome = Outcome("alias", event.key, detail=first, links=reading.links)
         if event.moved_from and event.moved_from != first:
             await self._retire(event.moved_from, "moved", first)
         return outcome
@@ -190,7 +171,7 @@ class Indexer:
     async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
         """Of equal pages one stays; the others, also those that came in at the same time, become its
         aliases. Both sides of a race look after their commit and decide alike."""
-        twins = await twins_of(self._trees, event, version, page)
+        twins = await twins_of(self._trees, self._site.name, version, page, event.moved_from)
         first = await original(self._trees, page, twins)
         for other in (event.key, *twins):
             if other != first:
@@ -234,17 +215,15 @@ class Indexer:
         await self._put_aside(event, stored, "gone", reason=reason)
         return Outcome("gone", event.key, reason=reason)
 
-    async def _skipped(self, event: PageEvent, stored: Stored | None, document: Document) -> Outcome:
-        reason, detail = (document.skip.reason, document.skip.detail) if document.skip else ("empty", "")
+    async def _skipped(self, event: PageEvent, stored: Stored | None, reading: Reading) -> Outcome:
+        reason, detail, links = reading.reason, reading.detail, reading.links
         if stored and stored.record.state == "live":
-            return Outcome("emptied", event.key, reason=reason, detail=detail, links=document.links)
+            return Outcome("emptied", event.key, reason=reason, detail=detail, links=links)
         await self._put_aside(event, stored, "skipped", reason=reason)
-        return Outcome("skipped", event.key, reason=reason, detail=detail, links=document.links)
+        return Outcome("skipped", event.key, reason=reason, detail=detail, links=links)
 
-    async def _moved(self, event: PageEvent, stored: Stored | None, target: str | None) -> Outcome:
+    async def _moved(self, event: PageEvent, stored: Stored | None, target: str) -> Outcome:
         """The page now answers from another URL: that page first, then this one leaves."""
-        if target is None:
-            return await self._missing(event, stored, "redirect to nowhere")
         key = page_key(target)
         there = await self._trees.get(key)
         if stored and stored.record.state == "live" and not (there and there.record.state == "live"):
@@ -256,6 +235,12 @@ class Indexer:
         state: Literal["skipped", "gone"] = "skipped" if event.reason in get_args(SkipReason) else "gone"
         await self._put_aside(event, stored, state, reason=event.reason)
         return Outcome("gone", event.key, reason=event.reason, revisit=tuple(await self._trees.aliases(event.key)))
+
+    async def _orphaned(self, event: PageEvent, record: PageRecord) -> tuple[str, ...]:
+        """Of a removal that comes again, perhaps after a crash: the aliases that nobody has looked at yet."""
+        if event.kind != "removed" or record.state == "live":
+            return ()
+        return tuple(await self._trees.aliases(event.key))
 
     async def _put_aside(
         self,

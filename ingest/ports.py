@@ -8,6 +8,7 @@ ingest.errors.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -92,7 +93,12 @@ class PageState:
 class WatchState:
     """What is remembered of a page apart from its record: written by whoever watches the site.
 
-    `seq` is the last event number given out; `misses` counts 404s in a row since `missed_since`."""
+    `seq` is the last event number given out. `etag` and `last_modified` stand for the tree whose hash is `hash`, and for
+    no other. `misses` counts looks in a row that found nothing since `missed_since`, `failures` those that got no
+    answer, the last for `error`; `wasted` counts hints (a new lastmod) in a row that led to nothing. `interval` is the
+    pause between looks, in seconds. `sent` is the tree hash that was last announced. `going` says why the page
+    would leave while the guard holds it back, `going_to` where it went; `left_at` when the guard let it leave.
+    `asked_at`: someone said that the page changed. The state with the key `site:NAME` is of the site as a whole."""
 
     key: str
     site: str
@@ -102,6 +108,19 @@ class WatchState:
     misses: int = 0
     missed_since: datetime | None = None
     fetched_at: datetime | None = None
+    hash: str | None = None
+    full_at: datetime | None = None
+    due_at: datetime | None = None
+    asked_at: datetime | None = None
+    interval: float = 0.0
+    failures: int = 0
+    error: str | None = None
+    lastmod: str | None = None
+    wasted: int = 0
+    sent: str | None = None
+    going: str | None = None
+    going_to: str | None = None
+    left_at: datetime | None = None
 
 
 class TreeStore(Protocol):
@@ -154,6 +173,10 @@ class TreeStore(Protocol):
 
     async def watch(self, state: WatchState) -> None:
         """Store the state; its `seq` is left out of account (only `reserve` moves it)."""
+        ...
+
+    def watching(self, site: str) -> AsyncIterator[WatchState]:
+        """All watch states of a site in the order of their keys."""
         ...
 
 
@@ -237,6 +260,86 @@ class Fetcher(Protocol):
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
         """Statuses are returned, not raised (304, 404, 410 too; 429 and 5xx raise FetchFailed after retries).
         Raises FetchFailed, Blocked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of an EventLog, as Kafka has it. `value` None is a tombstone; `timestamp` (UTC) says when it was
+    appended. Offsets grow within a partition and may have gaps."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: str
+    value: bytes | None
+    timestamp: datetime
+
+
+class Consumer(Protocol):
+    """One member of a consumer group, open inside `async with log.consume(…)`. Several tasks may use it at once.
+
+    The members share the topic's partitions: each partition has one holder. A partition changes hands when members
+    come, leave or fall silent; its holder first stops handing out, finishes what is in hand within a bound, and commits.
+    A consumer that is not asked for records keeps its partitions, however long its work takes, and reads only a
+    bounded number of records ahead. Leaving gives what is not acknowledged to the others.
+    """
+
+    async def take(self, most: int = 1, wait: float = 1.0) -> Sequence[Record]:
+        """Up to `most` records to work on side by side: as soon as there is one, or none after `wait` seconds.
+
+        Two records of one key are never in hand together: the next is handed out when the one before it is
+        acknowledged. Raises RecordTooLarge where the log holds a record that cannot be read: nothing is skipped.
+        """
+        ...
+
+    async def acknowledge(self, record: Record) -> bool:
+        """The record is done. Offsets are committed up to the first record that is not: work that finished out of order
+        is held back until the gap closes. What is contiguous is committed on return. False, and nothing has changed:
+        the record is not in this consumer's hand (any more)."""
+        ...
+
+    async def dead(self, record: Record, reason: str) -> bool:
+        """Append the record to `<topic>.dead` as a DeadLetter (events.codec); once that is durable, acknowledge it.
+        False, and nothing is appended: the record is not in this consumer's hand."""
+        ...
+
+    def give_back(self, record: Record) -> None:
+        """Not done: the record is handed out again, before later records of its key."""
+        ...
+
+    def holds(self, record: Record) -> bool:
+        """Whether the record is in this consumer's hand: False once its partition has gone to another member."""
+        ...
+
+
+class EventLog(Protocol):
+    """Topics of keyed records. Records of one key keep their order. Every record reaches every group at least
+    once, also when consumers die at any moment.
+
+    docs.pages is compacted: of each key at least the newest record stays for ever. Other topics keep their records
+    for a set time.
+    """
+
+    async def append(self, topic: str, key: str, value: bytes | None) -> None:
+        """Durable on return. Raises RecordTooLarge, and then nothing was appended; StoreUnavailable, and then
+        it may have been: append again."""
+        ...
+
+    def consume(self, topic: str, group: str) -> AbstractAsyncContextManager[Consumer]:
+        """Join the group. A new group starts with the oldest record that the topic keeps."""
+        ...
+
+    def read(self, topic: str) -> AsyncIterator[Record]:
+        """All that the topic keeps now, oldest first in each partition; no group is touched."""
+        ...
+
+    async def lag(self, topic: str, group: str) -> int:
+        """How many records the group has not committed yet; where a log was compacted, at most so many."""
+        ...
+
+    async def replay(self, topic: str, group: str) -> None:
+        """The group starts over with the oldest record. Raises GroupBusy while the group has members."""
         ...
 
 

@@ -13,17 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from urllib.parse import urljoin
 
 import structlog
 
 from ingest.errors import FetchFailed, IngestError
-from ingest.html.parse import parse
 from ingest.indexer import Indexer, Outcome
 from ingest.model import EventKind, PageEvent, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore
+from ingest.reading import missing_page
 from ingest.sites.discover import Frontier, discover
-from ingest.sites.scope import base_url, in_scope
+from ingest.sites.scope import in_scope
 from ingest.urls import page_key
 
 log = structlog.get_logger()
@@ -106,7 +105,7 @@ class Round:
         self.summary.live_before = len(live)
         frontier = await discover(self._site, self._fetcher, known=live, handled=self._handled(states.values()))
         self.summary.warnings = frontier.warnings
-        self._indexer = self._make_indexer(await self._missing_page())
+        self._indexer = self._make_indexer(await missing_page(self._site, self._fetcher, self._chance))
         await self._visit_all(frontier)
         self._find_absent(frontier, states)
         await self._remove(states)
@@ -120,40 +119,19 @@ class Round:
         self.summary.counts["handled before"] = len(self._handled_before)
         return sorted(self._handled_before)
 
-    async def _missing_page(self) -> str | None:
-        """The content hash of what the site answers for a page that cannot exist, if that is a page."""
-        if self._site.is_folder:
-            return None
-        name = "".join(self._chance.choices("abcdefghijklmnopqrstuvwxyz", k=24))
-        try:
-            answer = await self._fetcher.fetch(urljoin(base_url(self._site), f"{name}.html"))
-        except FetchFailed:
-            return None
-        document = parse(answer.body, answer.url, content_type=answer.content_type, headers=answer.headers)
-        return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None
-
     # --- visiting
 
     async def _visit_all(self, frontier: Frontier) -> None:
-        async def worker() -> None:
-            async for url in frontier:
-                links: tuple[str, ...] = ()
-                try:
-                    links = await self._visit(url)
-                finally:
-                    frontier.done(url, links)
-                self.summary.done += 1
-                self.summary.found = frontier.found
-                self._progress(self.summary)
+        async def visit(url: str) -> tuple[str, ...]:
+            links = await self._visit(url)
+            self.summary.done += 1
+            self.summary.found = frontier.found
+            self._progress(self.summary)
+            return links
 
         self.summary.found = frontier.found
         self._progress(self.summary)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._workers):
-                    group.create_task(worker())
-        except* IngestError as errors:
-            raise errors.exceptions[0] from None
+        await frontier.visit_all(visit, self._workers)
 
     async def _visit(self, url: str) -> tuple[str, ...]:
         """Handle one page, and the page it moved to; the links found. What fails is noted, not raised."""

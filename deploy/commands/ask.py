@@ -19,13 +19,19 @@ from ingest.model import Scope
 from navigator.answer import Answer
 from navigator.loop import Navigator
 
+PATIENCE = 20.0
+"""Seconds that a question waits for another one that is being answered, or for the end of an index run."""
+
 
 async def ask(
     settings: Settings, question: str, console: Console, *, scope: Scope, trace: bool, as_json: bool
 ) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
     known = known_sites(settings, settings.index.folder)
-    async with open_stores(settings, "ritbot ask") as stores, open_navigator(stores, known.languages()) as navigator:
+    async with (
+        open_stores(settings, "ritbot ask", patience=PATIENCE) as stores,
+        open_navigator(stores, known.languages()) as navigator,
+    ):
         answer = await navigator.ask(question, scope)
         show(answer, stores, console, trace=trace, as_json=as_json)
         return answer
@@ -35,7 +41,10 @@ async def converse(settings: Settings, console: Console, *, scope: Scope, trace:
     """Take questions until an empty line or the end of input."""
     known = known_sites(settings, settings.index.folder)
     console.print("[dim]Loading …[/dim]")
-    async with open_stores(settings, "ritbot ask") as stores, open_navigator(stores, known.languages()) as navigator:
+    async with (
+        open_stores(settings, "ritbot ask", patience=PATIENCE) as stores,
+        open_navigator(stores, known.languages()) as navigator,
+    ):
         await take_questions(navigator, stores, console, scope=scope, trace=trace)
 
 

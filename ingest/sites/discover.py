@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Literal, Self
 from urllib.parse import urljoin
 
 import structlog
 
-from ingest.errors import FetchFailed, SiteUnusable
+from ingest.errors import FetchFailed, IngestError, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetcher
 from ingest.sites.folder import list_pages
@@ -100,6 +100,25 @@ class Frontier:
             )
         self._in_work.discard(url)
         self._news.set()
+
+    async def visit_all(self, visit: Callable[[str], Awaitable[Iterable[str]]], workers: int) -> None:
+        """Visit every page, `workers` side by side; `visit` gives the links found. Its first error ends all visits and
+        is raised."""
+
+        async def worker() -> None:
+            async for url in self:
+                links: Iterable[str] = ()
+                try:
+                    links = await visit(url)
+                finally:
+                    self.done(url, links)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(worker())
+        except* IngestError as errors:
+            raise errors.exceptions[0] from None
 
     def __aiter__(self) -> Self:
         return self

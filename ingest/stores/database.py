@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, TypeVar
@@ -25,12 +25,21 @@ _BUSY = {"SQLITE_BUSY", "SQLITE_LOCKED"}
 
 class Database:
     """`schema`: the statements that make an empty file one of `schema_version`, which is kept in user_version.
-    `patience`: how many seconds to wait for other writers."""
+    `upgrades`: by version, those that make a file of it one of the next. `patience`: how many seconds to wait for
+    other writers."""
 
-    def __init__(self, path: Path, schema: Sequence[str], schema_version: int, patience: float = 30.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Sequence[str],
+        schema_version: int,
+        upgrades: Mapping[int, Sequence[str]] = {},
+        patience: float = 30.0,
+    ) -> None:
         self._path = path
         self._schema = schema
         self._schema_version = schema_version
+        self._upgrades = upgrades
         self._patience = patience
         self._thread: ThreadPoolExecutor | None = None
         self._connection: sqlite3.Connection | None = None
@@ -91,12 +100,13 @@ class Database:
                 f"{self._path} was written by a newer ritbot (schema {found}, this one knows {self._schema_version}):"
                 " upgrade ritbot, or use another data folder"
             )
-        if found == 0:
-            if connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                raise StoreUnavailable(f"{self._path} is a database of some other program: use another data folder")
-            for statement in self._schema:
+        if found == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise StoreUnavailable(f"{self._path} is a database of some other program: use another data folder")
+        steps = [self._schema] if found == 0 else [self._upgrades[n] for n in range(found, self._schema_version)]
+        for step in steps:
+            for statement in step:
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {self._schema_version}")
+        connection.execute(f"PRAGMA user_version = {self._schema_version}")
 
     def _close(self) -> None:
         if self._connection is not None:

@@ -27,33 +27,8 @@ from ingest.model import PageRecord, sha256
 from ingest.place import place
 from ingest.ports import Heading, Located, Outline, PageState, Place, Stored, WatchState
 from ingest.stores.database import Database
+from ingest.stores.tables import SCHEMA, SCHEMA_VERSION, UPGRADES
 
-SCHEMA_VERSION = 1
-SCHEMA = (
-    """CREATE TABLE records (
-         id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, site TEXT NOT NULL, version TEXT NOT NULL,
-         state TEXT NOT NULL, seq INTEGER NOT NULL, target TEXT, reason TEXT, nodes INTEGER NOT NULL,
-         chunks INTEGER NOT NULL, checked_at TEXT NOT NULL, changed_at TEXT NOT NULL, revision INTEGER NOT NULL,
-         content_hash TEXT, tree_hash TEXT, page BLOB, record BLOB NOT NULL)""",
-    "CREATE INDEX records_by_site ON records (site, key)",
-    "CREATE INDEX records_by_content ON records (site, version, content_hash, key)",
-    "CREATE INDEX records_by_target ON records (target)",
-    """CREATE TABLE headings (
-         record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL, id TEXT NOT NULL,
-         parent TEXT, level INTEGER NOT NULL, title TEXT NOT NULL, anchor TEXT, kind TEXT NOT NULL,
-         readable INTEGER NOT NULL, PRIMARY KEY (record, position)) WITHOUT ROWID""",
-    "CREATE INDEX headings_by_id ON headings (id)",
-    """CREATE TABLE texts (
-         record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL,
-         node BLOB NOT NULL, PRIMARY KEY (record, position))""",
-    """CREATE TABLE watched (
-         key TEXT PRIMARY KEY, site TEXT NOT NULL, seq INTEGER NOT NULL, etag TEXT, last_modified TEXT,
-         misses INTEGER NOT NULL DEFAULT 0, missed_since TEXT, fetched_at TEXT)""",
-    "CREATE INDEX watched_by_site ON watched (site)",
-    "CREATE TABLE sites (site TEXT PRIMARY KEY, changed INTEGER NOT NULL)",
-    "CREATE TABLE revisions (last INTEGER NOT NULL)",
-    "INSERT INTO revisions VALUES (0)",
-)
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _FOUND = 20
 _SCANNED = 500
@@ -63,7 +38,7 @@ class SqliteTreeStore:
     """Implements ingest.ports.TreeStore; any number of processes may open one file."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, SCHEMA, SCHEMA_VERSION)
+        self._database = Database(path, SCHEMA, SCHEMA_VERSION, UPGRADES)
         self._places: dict[str, tuple[int, Mapping[str, tuple[Place, ...]]]] = {}
 
     async def __aenter__(self) -> Self:
@@ -123,6 +98,13 @@ class SqliteTreeStore:
 
     async def watch(self, state: WatchState) -> None:
         await self._database.write(lambda db: _watch(db, state))
+
+    async def watching(self, site: str) -> AsyncIterator[WatchState]:
+        after = ""
+        while states := await self._database.read(partial(_watching, site=site, after=after)):
+            for state in states:
+                yield state
+            after = states[-1].key
 
     async def _strings(self, statement: str, *parameters: str) -> list[str]:
         return await self._database.read(lambda db: [row[0] for row in db.execute(statement, parameters)])
@@ -290,19 +272,24 @@ def _reserve(db: sqlite3.Connection, key: str, site: str) -> int:
 
 def _watched(db: sqlite3.Connection, key: str) -> WatchState | None:
     row = db.execute("SELECT * FROM watched WHERE key = ?", (key,)).fetchone()
-    if row is None:
-        return None
-    times = {name: datetime.fromisoformat(row[name]) for name in ("missed_since", "fetched_at") if row[name]}
-    return WatchState(**{**dict(row), **times})
+    return None if row is None else _state(row)
+
+
+def _watching(db: sqlite3.Connection, site: str, after: str) -> list[WatchState]:
+    statement = f"SELECT * FROM watched WHERE site = ? AND key > ? ORDER BY key LIMIT {_SCANNED}"
+    return [_state(row) for row in db.execute(statement, (site, after))]
+
+
+def _state(row: sqlite3.Row) -> WatchState:
+    numbered = WatchState(row["key"], row["site"], row["seq"])
+    with _reading(row["key"]):
+        return replace(codec.load_watch(row["state"]), seq=row["seq"]) if row["state"] else numbered
 
 
 def _watch(db: sqlite3.Connection, state: WatchState) -> None:
-    statement = """INSERT INTO watched (key, site, seq, etag, last_modified, misses, missed_since, fetched_at)
-        VALUES (?, ?, 0, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET site = excluded.site, etag = excluded.etag,
-        last_modified = excluded.last_modified, misses = excluded.misses, missed_since = excluded.missed_since,
-        fetched_at = excluded.fetched_at"""
-    times = (moment.isoformat() if moment else None for moment in (state.missed_since, state.fetched_at))
-    db.execute(statement, (state.key, state.site, state.etag, state.last_modified, state.misses, *times))
+    statement = """INSERT INTO watched (key, site, seq, state) VALUES (?, ?, 0, ?)
+        ON CONFLICT (key) DO UPDATE SET site = excluded.site, state = excluded.state"""
+    db.execute(statement, (state.key, state.site, codec.dump_watch(state)))
 
 
 @contextmanager

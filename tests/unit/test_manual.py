@@ -17,6 +17,7 @@ from deploy.cli import app
 from deploy.complaints import fields
 from deploy.settings import Settings, describe, load
 from deploy.sources import variable
+from ingest.text.words import _STEMMERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "deploy/manual").glob("*.md"))}
@@ -112,6 +113,10 @@ def test_every_setting_that_a_page_names_exists(page: str) -> None:
     assert named - named_settings() - {"model.prices"} == set()
 
 
+def test_a_setting_that_is_not_there_is_found() -> None:
+    assert set(SECTION.findall("set `retrieval.gone` or `sites[].delay`")) - named_settings() == {"retrieval.gone"}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_assignment_in_the_sentences_of_a_page_is_one_of_a_setting(page: str) -> None:
     assigned = {code.partition(" = ")[0] for code in INLINE.findall(FENCE.sub("", PAGES[page])) if " = " in code}
@@ -140,6 +145,13 @@ def test_no_page_names_a_path_of_the_machine_that_it_was_written_on(page: str) -
 def test_no_two_sections_of_a_page_share_a_title(page: str) -> None:
     titles = re.findall(r"^#+ (.+)$", FENCE.sub("", PAGES[page]), re.MULTILINE)
     assert sorted(set(titles)) == sorted(titles)
+
+
+def test_the_page_on_languages_lists_those_that_have_a_stemmer() -> None:
+    listed = re.search(r'"indexing": (.+)\.\n', PAGES["embedding-models"])
+    assert listed
+    names = re.split(r", | and ", listed[1].lower())
+    assert sorted(names) == sorted(set(_STEMMERS.values()))
 
 
 def test_the_settings_reference_has_a_place_for_every_section_of_settings() -> None:

@@ -1,0 +1,115 @@
+"""What a page's URL gives now: its tree, the reason why there is none, or where it went.
+
+The one way a page is read, by the watcher that decides whether it changed and by the indexer that keeps
+it, so that both see the same tree in the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Literal
+from urllib.parse import urljoin
+
+from ingest.copies import citable
+from ingest.errors import FetchFailed
+from ingest.html.parse import parse
+from ingest.model import Document, Page, Site
+from ingest.ports import Fetched, Fetcher
+from ingest.sites.scope import base_url
+from ingest.urls import page_key
+
+_NOT_MODIFIED = 304
+_GONE = (404, 410)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`page`: `page` is there, with ordinals for ids. `skipped`: `reason` is a SkipReason. `missing`: 404, 410 (`status`)
+    or a redirect to nowhere; `target` is where redirects led to before. `moved`: to the URL `target`.
+    `unmodified`: the server says that nothing changed since the validators sent. `links` are absolute."""
+
+    kind: Literal["page", "skipped", "missing", "moved", "unmodified"]
+    status: int
+    page: Page | None = None
+    reason: str | None = None
+    detail: str = ""
+    target: str | None = None
+    links: tuple[str, ...] = ()
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class Reader:
+    """Reads the pages of one site. `missing_page`: content hash of the site's answer to an address that does not
+    exist, as `missing_page` finds it."""
+
+    def __init__(self, site: Site, fetcher: Fetcher, missing_page: str | None = None) -> None:
+        self._site = site
+        self._fetcher = fetcher
+        self._missing_page = missing_page
+
+    async def read(self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Reading:
+        """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
+        says nothing about the page (a login that is wanted, a redirect without an address)."""
+        fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
+        redirected = page_key(fetched.url) != key
+        if fetched.status == _NOT_MODIFIED and (etag or last_modified):
+            # Where it led elsewhere, the validators were answered by a page that they are not of.
+            return await self.read(key, url) if redirected else Reading("unmodified", _NOT_MODIFIED)
+        if fetched.status in _GONE:
+            target = fetched.url if redirected else None
+            return Reading("missing", fetched.status, reason=f"HTTP {fetched.status}", target=target)
+        if not 200 <= fetched.status < 300:
+            raise FetchFailed(f"{url} answered with status {fetched.status}")
+        if redirected:
+            return Reading("moved", fetched.status, target=fetched.url)
+        return self._read(key, fetched, await asyncio.to_thread(self._parse, fetched))
+
+    def _read(self, key: str, fetched: Fetched, document: Document) -> Reading:
+        skip, page = document.skip, document.page
+        if skip is not None and skip.reason == "redirect":
+            if skip.redirect_to is None:
+                return Reading("missing", fetched.status, reason="redirect to nowhere")
+            return Reading("moved", fetched.status, target=skip.redirect_to)
+        if page is None:
+            reason, detail = (skip.reason, skip.detail) if skip else ("empty", "")
+            return Reading("skipped", fetched.status, reason=reason, detail=detail, links=document.links)
+        return Reading(
+            "page",
+            fetched.status,
+            page=citable(replace(page, key=key)),
+            links=(*document.links, page.canonical),
+            etag=fetched.headers.get("etag"),
+            last_modified=fetched.headers.get("last-modified"),
+        )
+
+    def _parse(self, fetched: Fetched) -> Document:
+        return parse(
+            fetched.body,
+            fetched.url,
+            status=fetched.status,
+            content_type=fetched.content_type,
+            headers=fetched.headers,
+            index_noindex=self._site.index_noindex,
+            max_bytes=self._site.max_bytes,
+            site_hosts=frozenset(self._site.hosts),
+            missing_page=self._missing_page,
+        )
+
+
+async def missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> str | None:
+    """The content hash of what the site answers for a page that cannot exist, if that is a page."""
+    if site.is_folder:
+        return None
+    name = "".join(chance.choices(ascii_lowercase, k=24))
+    try:
+        answer = await fetcher.fetch(urljoin(base_url(site), f"{name}.html"))
+    except FetchFailed:
+        return None
+    document = await asyncio.to_thread(
+        parse, answer.body, answer.url, content_type=answer.content_type, headers=answer.headers
+    )
+    return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None
