@@ -10,6 +10,7 @@ from rich.tree import Tree
 
 from ingest.model import Crumb, Node, Page
 from ingest.ports import Located, Place
+from navigator.passages import path_of
 
 SHOWN_CHARACTERS = 96
 
@@ -27,13 +28,7 @@ def print_page(console: Console, page: Page, *, texts: bool = True, ids: bool = 
 
 def print_node(console: Console, located: Located, place: Sequence[Place], link: str) -> None:
     """Where a node stands, its neighbours, its text."""
-    by_id = {heading.id: heading for heading in located.page.headings}
-    path: list[str] = []
-    current = by_id.get(located.node.id)
-    while current is not None:
-        path.append(current.title)
-        current = by_id.get(current.parent) if current.parent is not None else None
-    console.print(Text(" › ".join([*(p.title for p in place), *reversed(path)]), style="bold"))
+    console.print(Text(" › ".join([*(p.title for p in place), *path_of(located.page, located.node.id)]), style="bold"))
     console.print(Text(link, style="blue"))
     console.print(Text(f"node {located.node.id}   hash {located.node.own_hash[:12]}", style="dim"))
     console.print()

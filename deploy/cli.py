@@ -15,7 +15,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from deploy import log
@@ -26,10 +26,9 @@ from deploy.commands import index as indexing
 from deploy.commands import sites as listing
 from deploy.commands import tree as drawing
 from deploy.complaints import SettingsError
-from deploy.known_sites import known_sites, named_after
+from deploy.known_sites import known_sites, named_on_command_line
 from deploy.settings import Settings, describe, load
 from ingest.errors import IngestError
-from ingest.model import Site
 
 T = TypeVar("T")
 
@@ -64,9 +63,9 @@ def index(
     base_url: Annotated[str | None, typer.Option(help="Where a folder's files are published.")] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only pages whose URL holds this pattern.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="No pages whose URL holds this pattern.")] = None,
-    language: Annotated[str, typer.Option(help="The language of the pages.")] = "en",
-    delay: Annotated[float, typer.Option(help="Seconds between two requests.")] = 0.0,
-    allow_private: Annotated[bool, typer.Option(help="Fetch from private network addresses too.")] = False,
+    language: Annotated[str | None, typer.Option(help="The language of the pages.")] = None,
+    delay: Annotated[float | None, typer.Option(help="Seconds between two requests.")] = None,
+    allow_private: Annotated[bool, typer.Option("--allow-private", help="Fetch from private addresses too.")] = False,
     rebuild: Annotated[
         bool,
         typer.Option("--rebuild", help="Cut and embed all pages anew, after a change of embedding model; ids stay."),
@@ -78,30 +77,24 @@ def index(
     """Index a folder of HTML or a website, or bring its index up to date."""
     settings = settings_of(config, folder)
     known = known_sites(settings, settings.index.folder)
-    if target is None:
-        sites = list(known.sites.values())
-        if not sites:
-            fail("There is no site yet. Name one: ritbot index FOLDER or URL.")
-    elif target in known.sites:
-        sites = [known.sites[target]]
+    options = {
+        "name": name,
+        "base_url": base_url,
+        "include": include,
+        "exclude": exclude,
+        "language": language,
+        "delay": delay,
+        "allow_private": allow_private,
+    }
+    given = {option: value for option, value in options.items() if value}
+    if target is not None:
+        sites = [named_on_command_line(settings, known, target, given)]
+    elif given:
+        fail(f"Name the folder, URL or site that {', '.join(sorted(given))} is for.")
     else:
-        sites = [
-            Site(
-                name or named_after(target),
-                target if "://" in target else str(Path(target).expanduser().resolve()),
-                base_url=base_url,
-                include=tuple(include or ()),
-                exclude=tuple(exclude or ()),
-                language=language,
-                delay=delay,
-                allow_private=allow_private,
-                max_bytes=settings.index.max_page_bytes,
-            )
-        ]
+        sites = list(known.sites.values()) or fail("There is no site yet. Name one: ritbot index FOLDER or URL.")
     summaries = run(indexing.index_sites(settings, sites, console, accept=accept_removals, rebuild=rebuild))
-    if not all(summary.finished for summary in summaries):
-        raise typer.Exit(130)
-    raise typer.Exit(1 if any(s.held_back for s in summaries) else 0)
+    raise typer.Exit(indexing.exit_status(summaries, asked=len(sites)))
 
 
 @app.command()
@@ -154,10 +147,15 @@ def tree(
 
 
 @app.command()
-def sites(config: Config = None, folder: Folder = None) -> None:
-    """List the sites with what is indexed of them."""
+def sites(
+    remove: Annotated[str | None, typer.Option(help="Remove this site from the index, and nothing else.")] = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """List the sites with what is indexed of them, or remove one."""
     settings = settings_of(config, folder)
-    raise typer.Exit(run(listing.list_sites(settings, console)))
+    work = listing.remove_site(settings, remove, console) if remove else listing.list_sites(settings, console)
+    raise typer.Exit(run(work))
 
 
 @app.command()
@@ -179,12 +177,13 @@ def demo(
 
 
 @app.command()
-def settings(config: Config = None) -> None:
+def settings() -> None:
     """List every setting with what it takes, its default and what it is for."""
-    table = Table("setting", "takes", "default", "what for", show_lines=True)
     for row in describe():
-        table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+        console.print(
+            Text.assemble((row.name, "bold"), f" = {row.default}", (f"   ({row.takes})", "dim")), soft_wrap=True
+        )
+        console.print(Padding(Text(row.help), (0, 0, 1, 4)))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

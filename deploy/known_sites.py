@@ -8,13 +8,17 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
 from deploy.complaints import SettingsError
-from deploy.settings import Settings
+from deploy.settings import Settings, SiteSettings
 from ingest.model import Site
 
 _SECRET = ("headers", "proxy")
@@ -71,6 +75,46 @@ def known_sites(settings: Settings, folder: Path) -> KnownSites:
             ) from None
     configured = {site.name: settings.site(site.name) for site in settings.sites}
     return KnownSites(path, {**kept, **configured}, interrupted)
+
+
+def named_on_command_line(settings: Settings, known: KnownSites, target: str, given: Mapping[str, object]) -> Site:
+    """The site that `ritbot index TARGET …` means: one that is known (by its name or its start), with what is
+    `given` changed, or a new one. Raises SettingsError, and then nothing is remembered."""
+    start = target if "://" in target else str(Path(target).expanduser().resolve())
+    same_start = (
+        site for site in known.sites.values() if site.start == start and given.get("name") in (None, site.name)
+    )
+    found = known.sites.get(target) or next(same_start, None)
+    if found and found.name in {site.name for site in settings.sites}:
+        if given:
+            raise SettingsError(f"{found.name} is a site of the settings file: change {', '.join(sorted(given))} there")
+        return settings.site(found.name)
+    if found:
+        given = {"name": found.name, **{k: v for k, v in _kept(found).items() if v}, **given}
+    name = str(given.get("name") or named_after(target))
+    if not found and "://" not in target and not Path(start).is_dir():
+        raise SettingsError(f"there is no folder {start}, and no site called {target}")
+    taken = known.sites.get(name)
+    if taken and not found:
+        raise SettingsError(f"there is a site called {name} already ({taken.start}): give this one another by --name")
+    try:
+        made = SiteSettings.model_validate({**given, "name": name, "start": found.start if found else start})
+    except ValidationError as error:
+        raise SettingsError(*(_complaint(found_wrong) for found_wrong in error.errors())) from None
+    return settings.model_copy(update={"sites": (made,)}).site(name)
+
+
+def _kept(site: Site) -> dict[str, object]:
+    """What a remembered site was given, as settings take it."""
+    names = SiteSettings.model_fields.keys() - {"headers", "proxy", "name", "start"}
+    return {name: value for name, value in asdict(site).items() if name in names}
+
+
+def _complaint(wrong: ErrorDetails) -> str:
+    """One wrong option: which, what it got, what it takes."""
+    name = str(wrong["loc"][0]) if wrong["loc"] else "start"
+    option = "the folder or address" if name == "start" else f"--{name.replace('_', '-')}"
+    return f"{option} got {wrong['input']!r}; it takes {wrong['msg']}"
 
 
 def _site(row: dict[str, object]) -> Site:

@@ -110,7 +110,7 @@ class RetrievalSettings(Section):
     rrf_kappa: int = Field(default=60, ge=1, description="Kappa of reciprocal rank fusion (the paper's).")
     outline: Literal["outline", "json"] = Field(
         default="outline",
-        description="How the model sees the forest: an indented outline (a fifth of the tokens) or the paper's JSON.",
+        description="How the model sees the forest: an indented outline (about a seventh of the tokens) or the paper's JSON.",
     )
 
 
@@ -200,7 +200,7 @@ class SiteSettings(Section):
     headers: dict[str, SecretStr] = Field(
         default={}, description='Sent with every request. "env:NAME" takes a value from the environment.'
     )
-    language: Language = Field(default="en", description="The language of pages that do not say theirs.")
+    language: Language = Field(default="en", description="The language of the pages.")
     versions: VersionRegex | None = Field(default=None, description="Finds the version in a URL, as its first group.")
     index_versions: tuple[Text, ...] = Field(default=(), description="The versions that are indexed; none named: all.")
     default_version: Text | None = Field(default=None, description="The version meant where a question names none.")

@@ -7,6 +7,7 @@ IngestError
 ├── IndexMismatch       the index was made by another embedding model or analyser
 ├── ModelMissing        the embedding weights are not where settings say, or not what they should be
 ├── FetchFailed         no usable answer from a web server (timeout, refused, 5xx, truncated, too large)
+│   ├── PageTooLarge    the page is larger than the site's limit
 │   └── Blocked         not fetched on purpose: off the site's hosts, private address, robots.txt
 ├── SiteUnusable        a site's start gives nothing to index
 ├── RecordTooLarge      a record is larger than the event log takes
@@ -45,6 +46,10 @@ class FetchFailed(IngestError):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class PageTooLarge(FetchFailed):
+    """The page is larger than the site's limit."""
 
 
 class Blocked(FetchFailed):

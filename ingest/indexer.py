@@ -228,8 +228,9 @@ class Indexer:
         there = await self._trees.get(key)
         if stored and stored.record.state == "live" and not (there and there.record.state == "live"):
             return Outcome("moved", event.key, detail=key, goes_to=target, hands_over=True)
+        known = stored is not None and (stored.record.state, stored.record.target) == ("moved", key)
         await self._put_aside(event, stored, "moved", target=key)
-        return Outcome("moved", event.key, detail=key, goes_to=target)
+        return Outcome("unchanged" if known else "moved", event.key, detail=key, goes_to=target)
 
     async def _remove(self, event: PageEvent, stored: Stored | None) -> Outcome:
         state: Literal["skipped", "gone"] = "skipped" if event.reason in get_args(SkipReason) else "gone"

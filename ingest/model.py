@@ -18,9 +18,7 @@ PARSER_VERSION = "1"
 BlockKind = Literal["text", "code", "list", "table", "terms", "quote", "math"]
 NodeKind = Literal["page", "heading", "definition"]
 RecordState = Literal["live", "alias", "moved", "gone", "skipped"]
-SkipReason = Literal[
-    "noindex", "redirect", "needs_javascript", "soft_404", "not_html", "too_large", "empty", "off_site"
-]
+SkipReason = Literal["noindex", "redirect", "needs_javascript", "soft_404", "not_html", "too_large", "empty"]
 EventKind = Literal["changed", "removed"]
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import urljoin
 
 from ingest.copies import citable
-from ingest.errors import FetchFailed
+from ingest.errors import FetchFailed, PageTooLarge
 from ingest.html.parse import parse
 from ingest.model import Document, Page, Site
 from ingest.ports import Fetched, Fetcher
@@ -54,7 +54,10 @@ class Reader:
     async def read(self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Reading:
         """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
         says nothing about the page (a login that is wanted, a redirect without an address)."""
-        fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
+        try:
+            fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
+        except PageTooLarge as error:
+            return Reading("skipped", 200, reason="too_large", detail=str(error))
         redirected = page_key(fetched.url) != key
         if fetched.status == _NOT_MODIFIED and (etag or last_modified):
             # Where it led elsewhere, the validators were answered by a page that they are not of.
@@ -76,12 +79,12 @@ class Reader:
             return Reading("moved", fetched.status, target=skip.redirect_to)
         if page is None:
             reason, detail = (skip.reason, skip.detail) if skip else ("empty", "")
-            return Reading("skipped", fetched.status, reason=reason, detail=detail, links=document.links)
+            return Reading("skipped", fetched.status, reason=reason, detail=detail, links=_followed(document))
         return Reading(
             "page",
             fetched.status,
             page=citable(replace(page, key=key)),
-            links=(*document.links, page.canonical),
+            links=(*_followed(document), page.canonical),
             etag=fetched.headers.get("etag"),
             last_modified=fetched.headers.get("last-modified"),
         )
@@ -98,6 +101,11 @@ class Reader:
             site_hosts=frozenset(self._site.hosts),
             missing_page=self._missing_page,
         )
+
+
+def _followed(document: Document) -> tuple[str, ...]:
+    """The links that the page does not ask to leave alone."""
+    return () if document.nofollow else document.links
 
 
 async def missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> str | None:

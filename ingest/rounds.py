@@ -7,7 +7,6 @@ nothing goes, and the summary says so. Errors and timeouts never remove anything
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -16,9 +15,12 @@ from datetime import datetime
 
 import structlog
 
-from ingest.errors import FetchFailed, IngestError
+from ingest.errors import Blocked, FetchFailed, IngestError
+from ingest.events.announce import next_event
 from ingest.indexer import Indexer, Outcome
-from ingest.model import EventKind, PageEvent, Site
+from ingest.losses import NOT_IN_FOLDER, NOT_OF_SITE, absent
+from ingest.losses import Guard as Guard
+from ingest.model import EventKind, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore
 from ingest.reading import missing_page
 from ingest.sites.discover import Frontier, discover
@@ -26,17 +28,6 @@ from ingest.sites.scope import in_scope
 from ingest.urls import page_key
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """Nothing goes if more than `share` of a site's live pages, and more than `pages`, would go."""
-
-    share: float = 0.10
-    pages: int = 5
-
-    def holds(self, going: int, live: int) -> bool:
-        return going > self.pages and going > self.share * live
 
 
 @dataclass(slots=True)
@@ -166,14 +157,16 @@ class Round:
         return outcome.links
 
     async def _handle(self, url: str, kind: EventKind = "changed", **more: str | None) -> Outcome | None:
-        key = page_key(url)
-        seq = await self._trees.reserve(key, self._site.name)
-        event = PageEvent(key, self._site.name, seq, kind, url, self._clock.now(), **more)
+        event = await next_event(self._trees, self._clock, self._site.name, url, kind, **more)
         try:
             outcome = await self._indexer.handle(event)
+        except Blocked as error:
+            self.summary.skipped["not allowed"] += 1
+            log.info("page_not_allowed", url=url, reason=str(error))
+            return None
         except FetchFailed as error:
             self.summary.failed.append((url, str(error)))
-            log.warning("page_not_fetched", url=url, reason=str(error))
+            log.info("page_not_fetched", url=url, reason=str(error))
             return None
         except IngestError:
             raise
@@ -202,13 +195,12 @@ class Round:
     # --- removing
 
     def _find_absent(self, frontier: Frontier, states: dict[str, PageState]) -> None:
-        """Of a folder that was listed whole, absence is enough; of a website only the page itself can say
-        that it is gone."""
-        if frontier.source != "folder" or not frontier.complete:
-            return
+        seen = self._visited | self._handled_before
+        for key in absent(frontier.source, frontier.complete, states.values(), seen):
+            self._going.setdefault(key, NOT_IN_FOLDER)
         for key, state in states.items():
-            if state.state != "gone" and key not in self._visited | self._handled_before:
-                self._going.setdefault(key, "no longer in the folder")
+            if state.state == "live" and key not in seen and not in_scope(self._site, key):
+                self._going.setdefault(key, NOT_OF_SITE)
 
     async def _remove(self, states: dict[str, PageState]) -> None:
         live = {key for key in self._going if key not in states or states[key].state == "live"}
@@ -217,9 +209,9 @@ class Round:
             log.warning("removals_held_back", site=self._site.name, pages=len(live), live=self.summary.live_before)
             return
         for key, reason in sorted(self._going.items()):
-            outcome = await self._handle(key, "removed", reason=reason)
+            for other in await self._trees.aliases(key):
+                if other not in self._going:  # a copy lives on under the ids of the page that goes
+                    await self._handle(other, moved_from=key)
+            await self._handle(key, "removed", reason=reason)
             self.summary.gone.append((key, reason))
-            for other in outcome.revisit if outcome else ():
-                if other not in self._going:
-                    await self._handle(other)
             self._progress(self.summary)

@@ -25,8 +25,9 @@ class Weights:
     """Calibrated on the questions of tests/bench (answerable and not) with all-MiniLM-L6-v2.
 
     A unit scores meaning * cosine + words * share of the question's words; a node scores as the mean of its
-    `best` units + retrieval * its share of the retriever's best score. Something was found if any unit's cosine reaches
-    `threshold`, or any holds `held` of the question's words. Up to `nodes` nodes speak that reach `near` of the
+    `best` units + retrieval * its share of the retriever's best score + titles * cosine of its last titles. Something
+    was found if any unit's cosine reaches `threshold`, or any node's titles' reaches `titled`, or any unit holds
+    `held` of the question's words. Up to `nodes` nodes speak that reach `near` of the
     best one's score, each with up to `units` units that reach `unit_near` of its best unit's, and what belongs to
     them, as long as it stays within `lines` lines (its best unit is given whole all the same).
     """
@@ -35,7 +36,9 @@ class Weights:
     words: float = 0.4
     best: int = 2
     retrieval: float = 0.8
+    titles: float = 0.2
     threshold: float = 0.52
+    titled: float = 0.60
     held: float = 0.8
     nodes: int = 3
     near: float = 0.75
@@ -63,6 +66,15 @@ class Nearness:
     meaning: float
     words: float
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What speaks for a passage as a whole: its share (0 to 1) of the retriever's best score, and the cosine
+    of its last titles and the question."""
+
+    retrieved: float = 0.0
+    titles: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +139,18 @@ def nearness(
     whole = sum(rare.values()) or 1.0
     found: list[Nearness] = []
     for position, (unit, vector) in enumerate(zip(units, vectors, strict=True)):
-        meaning = max(0.0, sum(a * b for a, b in zip(vector, query, strict=True)))
+        meaning = cosine(vector, query)
         words = sum(rare[term] for term in held[position]) / whole
         score = weights.meaning * meaning + weights.words * words
         if unit.kind == "code" and position and units[position - 1].passage == unit.passage:
             score = max(score, 0.9 * found[position - 1].score)
         found.append(Nearness(meaning, words, score))
     return found
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Of two normalised vectors; nothing is less near than 0."""
+    return max(0.0, sum(a * b for a, b in zip(one, other, strict=True)))
 
 
 def _rarity(wanted: set[str], held: Sequence[set[str]]) -> Mapping[str, float]:
@@ -144,18 +161,19 @@ def _rarity(wanted: set[str], held: Sequence[set[str]]) -> Mapping[str, float]:
 
 
 def choose(
-    units: Sequence[Unit], near: Sequence[Nearness], retrieved: Mapping[int, float], weights: Weights
+    units: Sequence[Unit], near: Sequence[Nearness], standing: Sequence[Standing], weights: Weights
 ) -> list[Extract]:
-    """The extracts, best node first; empty where nothing comes near. `retrieved`: passage -> its share
-    (0..1) of the retriever's best score."""
-    if not any(n.meaning >= weights.threshold or n.words >= weights.held for n in near):
+    """The extracts, best node first; empty where nothing comes near. `standing`: one a passage."""
+    found = any(n.meaning >= weights.threshold or n.words >= weights.held for n in near)
+    if not near or not (found or any(s.titles >= weights.titled for s in standing)):
         return []
     scores = [n.score for n in near]
     ranked: list[tuple[float, int, list[int]]] = []
     for passage, group in groupby(range(len(units)), key=lambda i: units[i].passage):
         positions = list(group)
         best = sorted((scores[i] for i in positions), reverse=True)[: weights.best]
-        ranked.append((sum(best) / weights.best + weights.retrieval * retrieved.get(passage, 0.0), passage, positions))
+        whole = weights.retrieval * standing[passage].retrieved + weights.titles * standing[passage].titles
+        ranked.append((sum(best) / weights.best + whole, passage, positions))
     ranked.sort(key=lambda row: (-row[0], row[1]))
     top = ranked[0][0]
     return [

@@ -20,6 +20,7 @@ from ingest.model import Scope
 from navigator.answer import Answer, Outcome, Passage, Source, Step, Trace, Usage
 from navigator.errors import ModelError
 from navigator.greeting import needs_no_reading
+from navigator.links import without_foreign_links
 from navigator.marks import Draft, from_marks
 from navigator.ports import Called, Cited, Ended, Model, ModelTurn, Said, Turn, UserTurn
 from navigator.rules import NOT_FOUND, READ_FIRST, TOOLS, Rules, opening, system_prompt
@@ -157,6 +158,7 @@ class Navigator:
         else:
             by_number = {passage.number: passage for passage in way.toolbox.passages}
             text, sources, unsupported = from_marks(draft.said, by_number)
+        text = without_foreign_links(text, way.toolbox.passages)
         if NOT_FOUND in text or not sources:
             reason = text.replace(NOT_FOUND, "").strip(" :\n") if NOT_FOUND in text else ""
             return self._end(way, "not_found", f"{NOTHING_FOUND} {reason}".strip())
@@ -181,7 +183,8 @@ class Navigator:
             seconds=time.monotonic() - way.started,
         )
         nearest = way.toolbox.nearest if outcome == "not_found" else ()
-        return Answer(way.question, text, outcome, sources, nearest, unsupported, trace, note=note)
+        version = way.toolbox.version_of({source.first.node_id for source in sources})
+        return Answer(way.question, text, outcome, sources, nearest, unsupported, trace, version=version, note=note)
 
     def _context_share(self, way: Way) -> float:
         return way.context_tokens / self._model.context_window

@@ -69,7 +69,7 @@ def from_marks(text: str, passages: Mapping[int, Passage]) -> tuple[str, tuple[S
     cited: dict[str, list[Citation]] = {}
     out: list[str] = []
     unsupported: list[str] = []
-    for paragraph, code in _paragraphs(text):
+    for paragraph, code in paragraphs(text):
         before = {node: len(rows) for node, rows in cited.items()}
         marked = paragraph if code else _renumbered(paragraph, passages, cited)
         out.append(marked)
@@ -107,7 +107,7 @@ def _mark(passage: Passage, claim: str, cited: dict[str, list[Citation]]) -> str
     return f"[{list(cited).index(passage.node_id) + 1}]"
 
 
-def _paragraphs(text: str) -> list[tuple[str, bool]]:
+def paragraphs(text: str) -> list[tuple[str, bool]]:
     """Paragraphs with the line breaks after them, and whether each is a fenced code block."""
     found: list[tuple[str, bool]] = []
     current: list[str] = []

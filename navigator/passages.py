@@ -41,6 +41,17 @@ def passage(located: Located, number: int, path: tuple[str, ...]) -> Passage:
     )
 
 
+def path_of(page: Outline, node_id: str) -> tuple[str, ...]:
+    """The titles from the page down to the node."""
+    by_id = {heading.id: heading for heading in page.headings}
+    titles: list[str] = []
+    current = by_id.get(node_id)
+    while current is not None:
+        titles.append(current.title)
+        current = by_id.get(current.parent) if current.parent is not None else None
+    return tuple(reversed(titles))
+
+
 def link_of(page: Outline, node_id: str) -> str:
     """The node link: the page's URL and the node's own anchor, else its nearest ancestor's, else the
     bare URL (html cases 30, 34)."""

@@ -8,7 +8,7 @@ call counts, so that every question ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -54,6 +54,11 @@ class Toolbox:
     def shown(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
         """Every node that was offered for reading: number, node id, path."""
         return tuple((number, node_id, path) for number, (node_id, path) in self._paths.items())
+
+    def version_of(self, node_ids: Set[str]) -> str:
+        """The version that the passages of these nodes are of; "" where they are of none, or of several."""
+        versions = {passage.version for passage in self._read.values() if passage.node_id in node_ids}
+        return versions.pop() if len(versions) == 1 else ""
 
     @property
     def tocs(self) -> int:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
+
+from tests.servers.kafka import Kafka
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,6 +63,13 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"REAL INPUT IS MISSING: there is no folder {folder}; RITBOT_SHARED can name another")
     return folder
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """A broker for all tests: topics and groups need names of their own."""
+    with Kafka(tmp_path_factory.mktemp("kafka")) as kafka:
+        yield kafka
 
 
 @pytest.fixture(autouse=True, scope="session")

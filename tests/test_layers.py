@@ -44,15 +44,17 @@ VENDORS = {
     "sentencex": ("ingest/text/*.py",),
     "snowballstemmer": ("ingest/text/*.py",),
     "sqlite3": ("ingest/stores/*.py",),
+    "starlette": ("deploy/hooks.py",),
     "tokenizers": ("ingest/embed.py",),
     "torch": ("ingest/embed.py",),
     "transformers": ("ingest/embed.py",),
     "typer": ("deploy/*.py",),
+    "watchfiles": ("ingest/watch/files.py",),
 }
 """Each vendor, and the only places that may know it. sqlite3 is a vendor here: it is one store of two."""
 
 PURE = (
-    "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/model.py", "ingest/place.py",
+    "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/losses.py", "ingest/model.py", "ingest/place.py",
     "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "navigator/answer.py", "navigator/errors.py",
     "navigator/extracts.py", "navigator/forest.py", "navigator/greeting.py", "navigator/marks.py", "navigator/outline.py",
     "navigator/passages.py", "navigator/ports.py", "navigator/rules.py",

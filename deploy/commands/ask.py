@@ -15,6 +15,7 @@ from bot.terminal import print_answer, print_trace
 from deploy.compose import Stores, open_navigator, open_stores
 from deploy.known_sites import KnownSites, known_sites
 from deploy.settings import Settings
+from ingest.errors import SiteUnusable
 from ingest.model import Scope
 from navigator.answer import Answer
 from navigator.loop import Navigator
@@ -32,6 +33,7 @@ async def ask(
         open_stores(settings, "ritbot ask", patience=PATIENCE) as stores,
         open_navigator(stores, known.languages()) as navigator,
     ):
+        await check_scope(stores, scope)
         answer = await navigator.ask(question, scope)
         show(answer, stores, console, trace=trace, as_json=as_json)
         return answer
@@ -45,7 +47,19 @@ async def converse(settings: Settings, console: Console, *, scope: Scope, trace:
         open_stores(settings, "ritbot ask", patience=PATIENCE) as stores,
         open_navigator(stores, known.languages()) as navigator,
     ):
+        await check_scope(stores, scope)
         await take_questions(navigator, stores, console, scope=scope, trace=trace)
+
+
+async def check_scope(stores: Stores, scope: Scope) -> None:
+    """Raises SiteUnusable where there is nothing to look in: an empty index, a version that no page has."""
+    if await stores.index.count(scope):
+        return
+    if not await stores.index.count():
+        raise SiteUnusable("Nothing is indexed yet. Run: ritbot index FOLDER or URL.")
+    versions = sorted({state.version async for state in stores.trees.scan() if state.state == "live" and state.version})
+    known = f" Versions there are: {', '.join(versions)}." if versions else ""
+    raise SiteUnusable(f"No page is indexed for the site or version that you named.{known}")
 
 
 async def take_questions(

@@ -11,6 +11,7 @@ from deploy.commands.ask import show, take_questions
 from deploy.commands.index import index_sites
 from deploy.compose import open_navigator, open_stores
 from deploy.settings import Settings
+from ingest.errors import IndexMismatch
 from ingest.model import Scope, Site
 
 QUESTIONS = (
@@ -25,7 +26,10 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
     """Raises IngestError. The index of the demo is kept beside the manual, so that a second run is quick."""
     console.print(Rule("ritbot demo: its own manual, no key, no server"))
     site = Site("manual", str(manual))
-    await index_sites(settings, [site], console, accept=True, rebuild=True)
+    try:
+        await index_sites(settings, [site], console, accept=True)
+    except IndexMismatch:  # left behind by an older ritbot
+        await index_sites(settings, [site], console, accept=True, rebuild=True)
     async with open_stores(settings, "ritbot demo") as stores, open_navigator(stores, ("en",)) as navigator:
         for question in QUESTIONS:
             console.print(Rule(question, align="left", style="bold"))

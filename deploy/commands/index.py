@@ -13,6 +13,7 @@ from rich.text import Text
 from deploy.compose import Stores, open_fetcher, open_stores
 from deploy.known_sites import KnownSites, known_sites
 from deploy.settings import Settings
+from ingest.errors import SiteUnusable
 from ingest.model import Site
 from ingest.rounds import Guard, Round, Summary
 
@@ -26,19 +27,31 @@ async def index_sites(
     """One round over each site; the summaries of what was done, also after an interruption. The sites are
     remembered in the data folder. Raises IngestError, SettingsError."""
     summaries: list[Summary] = []
+    known = known_sites(settings, settings.index.folder)
     console.print("[dim]Loading the embedding model …[/dim]")
     async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
-        known = known_sites(settings, settings.index.folder)
         for site in sites:
-            known = known.with_site(site)
             if rebuild:
                 known = known.ended(site.name)  # what an earlier round had done does not count
-            known, summary = await _one(stores, known, site, console, accept)
+            try:
+                known, summary = await _one(stores, known, site, console, accept)
+            except SiteUnusable as error:  # the other sites have their turn all the same
+                console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
+                continue
             summaries.append(summary)
             print_summary(console, summary)
             if not summary.finished:
                 break
     return summaries
+
+
+def exit_status(summaries: Sequence[Summary], asked: int) -> int:
+    """0: all is well; 1: some pages failed or were held back; 3: a site gave nothing; 130: interrupted."""
+    if not all(summary.finished for summary in summaries):
+        return 130
+    if len(summaries) < asked or any(summary.failed and not summary.counts.total() for summary in summaries):
+        return 3
+    return 1 if any(summary.failed or summary.held_back for summary in summaries) else 0
 
 
 async def _one(
@@ -47,13 +60,16 @@ async def _one(
     since: datetime | None = known.interrupted.get(site.name)
     if since:
         console.print(f"[dim]Going on with the round of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.[/dim]")
-    known = known.began(site.name, stores.clock.now()).save()
+    began = stores.clock.now()
+    noted: list[KnownSites] = []
     index = stores.settings.index
     with _bar(console) as bar:
         task = bar.add_task(site.name, total=None, nodes=0, chunks=0, rate="")
         started = asyncio.get_running_loop().time()
 
         def show(summary: Summary) -> None:
+            if not noted:  # pages were found, so it is a site: remembered from now on
+                noted.append(known.with_site(site).began(site.name, began).save())
             seconds = max(asyncio.get_running_loop().time() - started, 0.001)
             bar.update(
                 task,
@@ -80,8 +96,8 @@ async def _one(
             try:
                 summary = await round_.run()
             except asyncio.CancelledError:
-                return known, round_.summary
-    return known.ended(site.name).save(), summary
+                return (noted or [known])[0], round_.summary
+    return noted[0].ended(site.name).save(), summary
 
 
 def _bar(console: Console) -> Progress:
@@ -105,6 +121,8 @@ def print_summary(console: Console, summary: Summary) -> None:
         if counts[kind]
     ]
     kinds += [f"{len(summary.gone)} gone"] if summary.gone else []
+    lost = counts["gone"] - len(summary.gone)
+    kinds += [f"{lost} not found"] if lost else []
     kinds += [f"{sum(summary.skipped.values())} skipped"] if summary.skipped else []
     kinds += [f"{len(summary.failed)} failed"] if summary.failed else []
     console.print(

@@ -10,10 +10,28 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.terminal import ago
-from deploy.compose import open_trees
+from deploy.compose import open_stores, open_trees
 from deploy.known_sites import known_sites
 from deploy.settings import Settings
 from ingest.ports import PageState
+
+
+async def remove_site(settings: Settings, name: str, console: Console) -> int:
+    """Remove a site's pages, chunks and watch state, and forget it; 1 where there is none of that name."""
+    known = known_sites(settings, settings.index.folder)
+    async with open_stores(settings, "ritbot sites") as stores:
+        keys = [state.key async for state in stores.trees.scan(name)]
+        if name not in known.sites and not keys:
+            console.print(f"There is no site called {name}. Known: {', '.join(sorted(known.sites)) or 'none'}.")
+            return 1
+        for key in keys:
+            await stores.index.delete(await stores.index.ids_of(key))
+        await stores.trees.forget(name)
+    known.without(name).ended(name).save()
+    console.print(f"Removed {name}: {len(keys)} pages.")
+    if name in {site.name for site in settings.sites}:
+        console.print("It still stands in the settings file: take it out there too, or the next run indexes it again.")
+    return 0
 
 
 async def list_sites(settings: Settings, console: Console) -> int:
@@ -27,11 +45,15 @@ async def list_sites(settings: Settings, console: Console) -> int:
         async with open_trees(settings) as trees:
             async for state in trees.scan():
                 states[state.site].append(state)
-    table = Table("site", "start", "pages", "sections", "left out", "checked")
+    table = Table("site", "start", "pages", "sections", "skipped", "checked")
     for name, site in sorted(known.sites.items()):
         live = [state for state in states[name] if state.state == "live"]
         checked = ago(min(state.checked_at for state in live), datetime.now(UTC)) if live else "never"
-        numbers = (str(len(live)), str(sum(s.nodes for s in live)), str(len(states[name]) - len(live)))
+        numbers = (
+            str(len(live)),
+            str(sum(s.nodes for s in live)),
+            str(sum(s.state == "skipped" for s in states[name])),
+        )
         table.add_row(Text(name), Text(site.start), *numbers, checked)
     console.print(table)
     return 0

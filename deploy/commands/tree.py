@@ -17,7 +17,7 @@ from ingest.errors import SiteUnusable
 from ingest.html.parse import parse
 from ingest.html.printed import printed
 from ingest.model import Document, Site
-from navigator.passages import link_of
+from navigator.passages import link_of, path_of
 
 NODE_PREFIX = 6
 """So many characters of a node id are enough to ask for it, if they are unambiguous."""
@@ -79,7 +79,7 @@ async def _fetched(settings: Settings, target: str) -> tuple[Document, str]:
 
 
 async def show_node(settings: Settings, target: str, console: Console, *, as_json: bool = False) -> int:
-    """Draw an indexed page (by its URL) or node (by its id or the beginning of it); the exit status."""
+    """Draw an indexed node, by its id or the beginning of it; the exit status."""
     async with open_trees(settings) as trees:
         found = await trees.find(target) if len(target) >= NODE_PREFIX else []
         if len(found) != 1:
@@ -94,8 +94,20 @@ async def show_node(settings: Settings, target: str, console: Console, *, as_jso
         place = (await trees.place([located.page.key])).get(located.page.key, ())
         link = link_of(located.page, located.node.id)
         if as_json:
-            node = located.node
-            row = {"id": node.id, "title": node.title, "level": node.level, "link": link, "text": node.text}
+            node, page = located.node, located.page
+            row = {
+                "id": node.id,
+                "hash": node.own_hash,
+                "title": node.title,
+                "level": node.level,
+                "path": [*(p.title for p in place), *path_of(page, node.id)],
+                "link": link,
+                "page": page.canonical,
+                "site": page.site,
+                "version": page.version,
+                "checked_at": page.checked_at.isoformat(),
+                "text": node.text,
+            }
             sys.stdout.write(json.dumps(row, ensure_ascii=False, indent=1) + "\n")
         else:
             print_node(console, located, place, link)

@@ -34,11 +34,12 @@ class WindowedConsumer(ABC):
         self._background: asyncio.Task[None] | None = None
         self._handing_over: set[int] = set()
         self._changed = asyncio.Event()
+        self._progress = asyncio.Event()
         self._committing = asyncio.Lock()
 
     @abstractmethod
     async def _store_offset(self, partition: int, offset: int) -> bool:
-        """Commit; False if the partition is not this consumer's any more."""
+        """Commit. False if it could not be, and then `_windows` says whether the partition is still held."""
 
     async def take(self, most: int = 1, wait: float = 1.0) -> Sequence[Record]:
         deadline = asyncio.get_running_loop().time() + wait
@@ -93,13 +94,23 @@ class WindowedConsumer(ABC):
                 offset = window.committable
                 if offset <= window.committed:
                     return True
-                if not await self._store_offset(partition, offset):
-                    return False
-                window.committed = offset
+                if await self._store_offset(partition, offset):
+                    window.committed = offset
+                    self._wake()
             return False
 
     def _wake(self) -> None:
+        """Those who wait for records, and those who wait for work to finish, look again."""
         self._changed.set()
+        self._progress.set()
+
+    async def _quiet(self, within: float) -> None:
+        """Wait until nothing is in hand and all that is finished is committed, or the time is up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while any(not window.done for window in self._windows.values()):
+                    self._progress.clear()
+                    await self._progress.wait()
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         self._background = asyncio.create_task(work)

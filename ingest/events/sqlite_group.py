@@ -199,7 +199,7 @@ class SqliteConsumer(WindowedConsumer):
     async def _hand_over(self) -> None:
         """Let go of partitions that are due to others, when nothing of them is in hand or the time is up."""
         for partition in sorted(self._handing_over):
-            if self._windows[partition].idle or _now() >= self._due[partition]:
+            if self._windows[partition].done or _now() >= self._due[partition]:
                 holding = self._holdings[partition]
                 async with self._committing:
                     self._drop(partition)

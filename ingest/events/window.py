@@ -34,9 +34,9 @@ class Window:
         return self.next - self.committable
 
     @property
-    def idle(self) -> bool:
-        """Nothing is in hand."""
-        return not self._in_hand
+    def done(self) -> bool:
+        """Nothing is in hand, and all that is finished is committed."""
+        return not self._in_hand and self.committed >= self.committable
 
     def add(self, records: Iterable[Record]) -> None:
         """Records as they follow in the partition. What was read before is passed over."""

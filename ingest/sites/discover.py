@@ -46,14 +46,15 @@ class Frontier:
     and every page given has been reported `done`; a page never reported keeps the others waiting.
 
     `source` says where the pages come from; `complete`, whether the source could be read whole (with
-    `links` never known); `warnings` are sentences for the operator.
+    `links` never known); `lastmods`, by page key, what the source says of each page's last change ("": nothing),
+    which is a hint; `warnings` are sentences for the operator.
     """
 
     def __init__(
         self,
         site: Site,
         source: Source,
-        pages: Iterable[str],
+        pages: Iterable[str] | Mapping[str, str | None],
         *,
         known: Iterable[str] = (),
         handled: Iterable[str] = (),
@@ -68,6 +69,8 @@ class Frontier:
         self.warnings: list[str] = []
         self._site = site
         self._secure = site.start.startswith("https://")
+        marks = pages if isinstance(pages, Mapping) else {}
+        self.lastmods = {self._key(page): marks.get(page) or "" for page in pages}
         self._doubted = doubted
         self._handled = tuple(handled)
         self._seen = set() if source == "links" else {same_page(key) for key in self._handled}
@@ -79,8 +82,7 @@ class Frontier:
         for warning in warnings:
             self._warn(warning)
         self._listed = sum(self._offer(page) for page in pages)
-        for page in known:
-            self._offer(page)
+        self._known_beyond = sum(self._offer(page) for page in known)
 
     @property
     def found(self) -> int:
@@ -136,10 +138,11 @@ class Frontier:
 
     def _turn_to_links(self) -> bool:
         """Whether a list that proved to be no list of the pages was given up, and there is more to visit."""
-        if self.source == "links" or len(self._unlisted) <= self._listed:
+        beyond = len(self._unlisted) + self._known_beyond
+        if self.source == "links" or not self._unlisted or beyond <= self._listed:
             return False
         self._warn(
-            f"The sitemap of site {self._site.name} lists {self._listed} pages, which link to {len(self._unlisted)} more;"
+            f"The sitemap of site {self._site.name} lists {self._listed} pages, which link to {beyond} more;"
             " links are followed instead. Set sitemap for this site if the list is right."
         )
         self.source, self.complete = "links", False
@@ -149,9 +152,8 @@ class Frontier:
         return bool(self._waiting)
 
     def _offer(self, url: str) -> bool:
-        """Put a page in the queue, unless it has been there. What a site that starts on https names by
-        http is asked for by https: it is the same page, and login headers may go with it."""
-        key = same_page(url) if self._secure else page_key(url)
+        """Put a page in the queue, unless it has been there."""
+        key = self._key(url)
         if self._is_seen(key):
             return False
         if len(self._seen) >= self._site.max_pages:
@@ -160,6 +162,11 @@ class Frontier:
         self._seen.add(same_page(key))
         self._waiting.append(key)
         return True
+
+    def _key(self, url: str) -> str:
+        """What a site that starts on https names by http is asked for by https: it is the same page, and login headers
+        may go with it."""
+        return same_page(url) if self._secure else page_key(url)
 
     def _is_seen(self, url: str) -> bool:
         return same_page(url) in self._seen
@@ -187,7 +194,8 @@ async def discover(site: Site, fetcher: Fetcher, *, known: Iterable[str] = (), h
     Raises SiteUnusable where there is no page at all, or the sitemap that the site names gives none.
     """
     if site.is_folder:
-        pages = [url for url in await asyncio.to_thread(list_pages, site) if in_scope(site, url)]
+        listed = await asyncio.to_thread(list_pages, site)
+        pages = {url: changed for url, changed in listed.items() if in_scope(site, url)}
         if not pages:
             raise SiteUnusable(
                 f"Site {site.name}: no HTML file in {site.start} belongs to it; check start, include, exclude"

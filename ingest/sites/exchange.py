@@ -15,7 +15,7 @@ from typing import Self
 
 import httpx
 
-from ingest.errors import FetchFailed, SiteUnusable
+from ingest.errors import FetchFailed, PageTooLarge, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetched
 from ingest.sites.guard import GuardedTransport, is_public
@@ -97,7 +97,7 @@ class Exchange:
                 if len(body) > self._site.max_bytes:
                     raise TooLarge
         except TooLarge:
-            raise FetchFailed(
+            raise PageTooLarge(
                 f"{url} is larger than {self._site.max_bytes:,} bytes; raise max_bytes for this site, or exclude the page"
             ) from None
         except ValueError as error:

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 import structlog
 
-from ingest.errors import Blocked, FetchFailed, SiteUnusable
+from ingest.errors import Blocked, FetchFailed, PageTooLarge, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetched
 from ingest.sites.scope import base_url
@@ -70,7 +70,7 @@ class FolderFetcher:
             if not path.is_file():
                 return Fetched(url, 404, b"")
             if path.stat().st_size > self._site.max_bytes:
-                raise FetchFailed(
+                raise PageTooLarge(
                     f"{path} is larger than {self._site.max_bytes:,} bytes; raise max_bytes for this site"
                 )
             content_type = _CONTENT_TYPES.get(path.suffix.lower(), "application/octet-stream")
@@ -89,15 +89,16 @@ class FolderFetcher:
         return Fetched(found.url, found.status, found.body, found.content_type, hops=((url, 301),))
 
 
-def list_pages(site: Site) -> list[str]:
-    """The URLs of all HTML files of the folder, sorted; hidden folders and those for assets are left out.
+def list_pages(site: Site) -> dict[str, str]:
+    """The URLs of all HTML files of the folder, sorted, each with a mark that differs when the file was written anew;
+    hidden folders and those for assets are left out.
 
     Raises SiteUnusable if any part of the folder cannot be read: a list with a hole would look like
     pages that are gone.
     """
     _check_folder(site)
     root, base = Path(os.path.abspath(site.start)), base_url(site)
-    pages: list[str] = []
+    pages: dict[str, str] = {}
     for folder, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_PAGES]
         for name in files:
@@ -107,8 +108,16 @@ def list_pages(site: Site) -> list[str]:
             if path.is_symlink() and not _is_inside(path, root):
                 log.warning("page_skipped", path=str(path), why="a link out of the folder")
                 continue
-            pages.append(page_key(base + quote(os.fsencode(path.relative_to(root).as_posix()))))
-    return sorted(pages)
+            pages[page_key(base + quote(os.fsencode(path.relative_to(root).as_posix())))] = _mark(path)
+    return dict(sorted(pages.items()))
+
+
+def _mark(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:  # a link to nowhere, or gone this moment: reading it will tell
+        return ""
+    return f"{found.st_mtime_ns}/{found.st_size}/{found.st_ino}"
 
 
 def _is_inside(path: Path, root: Path) -> bool:

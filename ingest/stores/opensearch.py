@@ -20,15 +20,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from opensearchpy import AsyncOpenSearch, ConnectionError, ConnectionTimeout, OpenSearchException, TransportError
+from opensearchpy import AsyncOpenSearch, ConnectionTimeout, OpenSearchException, TransportError
+from opensearchpy import ConnectionError as NotConnected
 
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.stores.patience import NotNow, patiently
 
 Json = Mapping[str, Any]
+
+WORD = {"type": "keyword"}
+KEPT = {"type": "keyword", "index": False, "doc_values": False}
+NUMBER = {"type": "long"}
+ONE_SHARD = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
+"""Sequence numbers, which tell of two records the one written last, and BM25's statistics are a shard's own."""
+
 _Api = Callable[[AsyncOpenSearch], Awaitable[Any]]
 
 _MAY_PASS = frozenset({429, 500, 502, 503, 504})
+_CONNECTIONS = 32
 _IDS_A_REQUEST = 5_000
 _HITS_A_REQUEST = 500
 _ITEMS_A_REQUEST = 500
@@ -75,9 +84,14 @@ class OpenSearch:
         self._next_refresh: dict[str, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> Self:
-        secure = {"ca_certs": self._ca_file} if self._ca_file else {}
         self._client = AsyncOpenSearch(
-            self._url, http_auth=self._auth, timeout=self._timeout, max_retries=0, http_compress=True, **secure
+            self._url,
+            http_auth=self._auth,
+            ca_certs=self._ca_file,
+            timeout=self._timeout,
+            max_retries=0,
+            http_compress=True,
+            maxsize=_CONNECTIONS,
         )
         return self
 
@@ -124,10 +138,10 @@ class OpenSearch:
     ) -> dict[str, Document]:
         """Those of the documents that exist, as they are now. `fields` and `without` are paths into the document."""
         found: dict[str, Document] = {}
-        source = {"includes": list(fields), "excludes": list(without)}
+        params = {"_source_includes": ",".join(fields), "_source_excludes": ",".join(without)}
         for batch in _batches(list(dict.fromkeys(ids)), _IDS_A_REQUEST):
-            body = {"docs": [{"_id": document_id, "_source": source} for document_id in batch]}
-            answer = await self.call(partial(_mget, alias=alias, body=body))
+            body = {"ids": list(batch)}
+            answer = await self.call(partial(_mget, alias=alias, body=body, params=params))
             for item in answer["docs"]:
                 if "error" in item:
                     raise StoreUnavailable(f"{self._url} cannot read {alias}: {json.dumps(item['error'])[:500]}")
@@ -215,7 +229,7 @@ class OpenSearch:
             return await api(self._client)
         except ConnectionTimeout as error:
             raise NotNow(f"OpenSearch at {self._url} gave no answer within {self._timeout:g} s") from error
-        except ConnectionError as error:
+        except NotConnected as error:
             raise NotNow(f"OpenSearch at {self._url} cannot be reached ({error.error}): is it running?") from error
         except TransportError as error:
             raise self._translated(error) from error
@@ -223,7 +237,7 @@ class OpenSearch:
             raise StoreUnavailable(f"OpenSearch at {self._url}: {error}") from error
 
     def _translated(self, error: TransportError) -> Conflict | StoreUnavailable:
-        what = f"OpenSearch at {self._url} answers {error.status_code} ({str(error.error)[:500]})"
+        what = f"OpenSearch at {self._url} answers {error.status_code} ({_reason(error)})"
         if error.status_code == 409:
             return Conflict(what)
         if error.status_code in (401, 403):
@@ -231,8 +245,16 @@ class OpenSearch:
         return NotNow(what) if error.status_code in _MAY_PASS else StoreUnavailable(what)
 
 
-async def _mget(client: AsyncOpenSearch, alias: str, body: Json) -> Any:
-    return await client.mget(index=alias, body=body)
+async def _mget(client: AsyncOpenSearch, alias: str, body: Json, params: Json) -> Any:
+    return await client.mget(index=alias, body=body, params=params)
+
+
+def _reason(error: TransportError) -> str:
+    info: Any = error.info
+    try:
+        return str(info["error"]["reason"])[:500]
+    except (KeyError, TypeError):
+        return str(error.error)[:500]
 
 
 def _revision(answer: Json) -> str:

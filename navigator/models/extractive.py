@@ -13,8 +13,9 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import groupby, zip_longest
 
 from ingest.ports import Embedder
+from ingest.text.chunks import PATH_TITLES
 from navigator.answer import Passage
-from navigator.extracts import Extract, Unit, Weights, choose, nearness, units_of
+from navigator.extracts import Extract, Standing, Unit, Weights, choose, cosine, nearness, units_of
 from navigator.forest import Forest
 from navigator.ports import Called, Cited, Ended, ModelEvent, Said, Tool, ToolCall, ToolTurn, Turn, UserTurn
 from navigator.rules import GET_TOC, NOT_FOUND, READ, question_of
@@ -89,9 +90,12 @@ class ExtractiveModel:
         if not units:
             return []
         query = await self._embedder.embed_query(question)
-        vectors = await self._embedder.embed([unit.text[:EMBEDDED_CHARACTERS] for unit in units])
-        near = nearness(question, units, vectors, query, self._weights)
-        return choose(units, near, _shares(forests, passages), self._weights)
+        titles = [" › ".join(passage.path[-PATH_TITLES:]) for passage in passages]
+        vectors = await self._embedder.embed([*titles, *(unit.text[:EMBEDDED_CHARACTERS] for unit in units)])
+        shares = _shares(forests, passages)
+        standing = [Standing(share, cosine(v, query)) for share, v in zip(shares, vectors, strict=False)]
+        near = nearness(question, units, vectors[len(titles) :], query, self._weights)
+        return choose(units, near, standing, self._weights)
 
 
 def _best(forest: Forest, count: int) -> list[int]:
@@ -100,11 +104,11 @@ def _best(forest: Forest, count: int) -> list[int]:
     return [number for _, number in sorted(scored, key=lambda pair: (-(pair[0] or 0), pair[1]))[:count]]
 
 
-def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> dict[int, float]:
-    """Passage -> its retrieval score as a share of the best one's."""
+def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> list[float]:
+    """Each passage's retrieval score as a share of the best one's."""
     scores = {node.node_id: node.score for forest in forests for _, node, _ in forest.walk() if node.score}
     top = max(scores.values(), default=1.0)
-    return {index: scores.get(passage.node_id, 0.0) / top for index, passage in enumerate(passages)}
+    return [scores.get(passage.node_id, 0.0) / top for passage in passages]
 
 
 def quoted(units: Sequence[Unit], passage: Passage) -> str:

@@ -156,6 +156,18 @@ def test_wrong_settings_say_which_and_what_they_take(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_site_is_removed_with_everything_of_it(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "p.html").write_text(html(name, f"<p>The word is {name}.</p>"), encoding="utf-8")
+        assert ritbot(tmp_path, "index", name, "--folder", "data").returncode == 0
+    assert "Removed one: 1 pages." in ritbot(tmp_path, "sites", "--remove", "one", "--folder", "data").stdout
+    listed = ritbot(tmp_path, "sites", "--folder", "data").stdout
+    assert "two" in listed
+    assert "one" not in listed
+    assert ritbot(tmp_path, "ask", "What is the word one?", "--site", "one", "--folder", "data").returncode == 2
+
+
 def test_without_an_index_it_says_how_to_make_one(tmp_path: Path) -> None:
     done = ritbot(tmp_path, "ask", "x", "--folder", "nowhere")
     assert done.returncode == 3
@@ -164,7 +176,7 @@ def test_without_an_index_it_says_how_to_make_one(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_a_plain_error(tmp_path: Path) -> None:
     done = ritbot(tmp_path, "index", "nowhere", "--folder", "data")
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert "nowhere" in done.stderr
     assert "Traceback" not in done.stderr
 

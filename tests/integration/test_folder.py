@@ -43,7 +43,7 @@ def published(docs: Path, **changes: object) -> Site:
 
 def test_all_html_files_are_listed_in_order_without_hidden_ones_and_assets(docs: Path) -> None:
     names = ["guide/a%20b%23%C3%BC.html", "guide/index.html", "index.html", "old.HTM", "x.xhtml"]
-    assert list_pages(published(docs)) == [BASE + name for name in names]
+    assert list(list_pages(published(docs))) == [BASE + name for name in names]
 
 
 async def test_every_listed_page_can_be_fetched(docs: Path) -> None:

@@ -177,6 +177,17 @@ async def test_a_copy_comes_to_life_when_its_original_goes(site: IndexedSite) ->
     assert await state(site, B) == ("live", None)
 
 
+async def test_a_copy_may_take_over_the_ids_of_the_page_that_goes(site: IndexedSite) -> None:
+    await site.update({A: TWO_SECTIONS, B: TWO_SECTIONS})
+    before = await titles(site, A)
+    site.fetcher.pages[A] = 404
+    assert (await site.handle(B, moved_from=A)).kind == "moved"
+    await site.remove(A)
+    assert await state(site, A) == ("gone", None)
+    assert await titles(site, B) == before
+    assert await site.index.count() == 3
+
+
 async def test_copies_that_arrive_together_end_as_one(tmp_path: Path) -> None:
     async with indexed_site(tmp_path) as site:
         site.fetcher.pages.update({A: TWO_SECTIONS, B: TWO_SECTIONS, C: TWO_SECTIONS})

@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -150,6 +150,46 @@ async def test_a_page_that_left_the_folder_leaves_no_chunk(bench: Bench, tmp_pat
     assert [reason for _, reason in summary.gone] == ["no longer in the folder"]
     assert await bench.live(site) == {"p0.html", "p2.html"}
     assert await bench.index.count() == 2
+
+
+async def test_a_renamed_file_keeps_its_ids_and_embeds_nothing(bench: Bench, tmp_path: Path) -> None:
+    site = write(tmp_path / "html", **many(3))
+    await bench.round(site)
+    old = next(key for key in await bench.states(site) if key.endswith("p1.html"))
+    before = await bench.trees.get(old)
+    (tmp_path / "html" / "p1.html").rename(tmp_path / "html" / "zz-much-longer-name.html")
+    summary = await bench.round(site)
+    after = await bench.trees.get(old.replace("p1.html", "zz-much-longer-name.html"))
+    assert before is not None
+    assert before.record.page is not None
+    assert after is not None
+    assert after.record.page is not None
+    assert [n.id for n in after.record.page.nodes] == [n.id for n in before.record.page.nodes]
+    assert (summary.embedded, len(summary.gone)) == (0, 1)
+
+
+async def test_a_page_that_the_settings_leave_out_now_goes(bench: Bench, docs: DocSite) -> None:
+    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a><a href='/b'>b</a>")
+    docs.pages.update({f"/{n}": html(n, f"<p>Page {n}.</p>") for n in "ab"})
+    await bench.round(Site("docs", docs.url("/"), allow_private=True))
+    narrowed = Site("docs", docs.url("/"), allow_private=True, exclude=("/b$",))
+    summary = await bench.round(narrowed)
+    assert [reason for _, reason in summary.gone] == ["no longer part of the site"]
+    assert await bench.live(narrowed) == {"", "a"}
+
+
+async def test_a_page_over_the_size_limit_is_skipped_with_the_reason(bench: Bench, tmp_path: Path) -> None:
+    site = write(tmp_path / "html", a="<p>Small.</p>", b="<p>" + "large " * 2_000 + "</p>")
+    summary = await bench.round(replace(site, max_bytes=5_000))
+    assert (summary.counts["new"], summary.skipped["too_large"], summary.failed) == (1, 1, [])
+
+
+async def test_links_of_a_nofollow_page_are_not_followed(bench: Bench, docs: DocSite) -> None:
+    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a>", head="<meta name=robots content=nofollow>")
+    docs.pages["/a"] = html("A", "<p>Page a.</p>")
+    site = Site("docs", docs.url("/"), allow_private=True)
+    await bench.round(site)
+    assert await bench.live(site) == {""}
 
 
 async def test_when_many_pages_would_go_nothing_goes_until_it_is_accepted(bench: Bench, tmp_path: Path) -> None:

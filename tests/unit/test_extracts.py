@@ -1,5 +1,6 @@
 """Extracts: which units of what was read answer a question, and how they are quoted."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.model import Block
 from navigator.answer import Passage
-from navigator.extracts import Extract, Nearness, Unit, Weights, choose, nearness, units_of
+from navigator.extracts import Extract, Nearness, Standing, Unit, Weights, choose, cosine, nearness, units_of
 from navigator.models.extractive import quoted
 from tests.fakes.embedder import HashingEmbedder
 
@@ -23,8 +24,10 @@ async def extracts(question: str, *passages: Passage, weights: Weights | None = 
     units, embedder = units_of(passages), HashingEmbedder()
     vectors = await embedder.embed([unit.text for unit in units])
     wanted = weights or Weights(threshold=0.3)
-    near = nearness(question, units, vectors, await embedder.embed_query(question), wanted)
-    return choose(units, near, {}, wanted)
+    query = await embedder.embed_query(question)
+    titles = await embedder.embed([" › ".join(p.path) for p in passages])
+    near = nearness(question, units, vectors, query, wanted)
+    return choose(units, near, [Standing(0.0, cosine(v, query)) for v in titles], wanted)
 
 
 def texts(extract: Extract) -> list[str]:
@@ -106,7 +109,7 @@ def test_extracts_are_in_document_order_and_never_empty(blocks: list[Block], sco
     read = [passage(*blocks)]
     units: list[Unit] = units_of(read)[:60]
     near = [Nearness(s, s, s) for s in scores[: len(units)]]
-    for extract in choose(units, near, {0: 1.0}, Weights()):
+    for extract in choose(units, near, [Standing(1.0)], Weights()):
         positions = [unit.position for unit in extract.units]
         assert positions == sorted(set(positions))
         assert positions
@@ -124,3 +127,10 @@ async def test_a_definition_comes_with_its_term() -> None:
 def test_lines_of_a_paragraph_stay_lines() -> None:
     block = passage(Block("text", "curl http://a\ncurl https://a"))
     assert quoted(units_of([block]), block) == "curl http://a  \ncurl https://a"
+
+
+async def test_a_section_whose_title_is_the_question_is_near_enough() -> None:
+    titled = replace(passage(Block("text", "Set it in pump.toml.")), path=("Pump", "Change the port"))
+    strict = Weights(threshold=2.0, held=2.0)
+    assert texts((await extracts("change the port pump", titled, weights=strict))[0]) == ["Set it in pump.toml."]
+    assert await extracts("completely other words", titled, weights=strict) == []

@@ -1,0 +1,56 @@
+"""What the watcher of a site has to say to its operator, and the operator's leave to let pages go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ingest.events.announce import Announcer
+from ingest.ports import Clock, EventLog, TreeStore
+from ingest.watch.removals import Loss, announce_loss
+from ingest.watch.schedule import site_key
+
+
+@dataclass(frozen=True, slots=True)
+class WatchReport:
+    """`problem`: why pages could not be listed, in the last tick (`looked_at`). `held`: pages that would go but for the
+    guard, `failing`: pages that gave no answer, each with the reason; `missing`: pages not found, but not gone yet."""
+
+    site: str
+    pages: int
+    looked_at: datetime | None
+    problem: str | None
+    held: tuple[tuple[str, str], ...]
+    failing: tuple[tuple[str, str], ...]
+    missing: tuple[str, ...]
+
+    @property
+    def alerts(self) -> bool:
+        """Whether someone should look."""
+        return bool(self.problem or self.held)
+
+
+async def watch_report(trees: TreeStore, site: str) -> WatchReport:
+    """From the watch states; works beside a running watcher."""
+    states = {state.key: state async for state in trees.watching(site)}
+    whole = states.pop(site_key(site), None)
+    return WatchReport(
+        site,
+        pages=len(states),
+        looked_at=whole.fetched_at if whole else None,
+        problem=whole.error if whole else None,
+        held=tuple((state.key, state.going) for state in states.values() if state.going),
+        failing=tuple((state.key, state.error or "") for state in states.values() if state.failures),
+        missing=tuple(state.key for state in states.values() if state.misses and not state.going),
+    )
+
+
+async def accept(trees: TreeStore, log: EventLog, clock: Clock, site: str) -> list[str]:
+    """Let the pages go that the guard holds back, and announce it; their keys. They do not count against the guard
+    later. Works beside a running watcher."""
+    announcer = Announcer(trees, log, clock)
+    held = [state async for state in trees.watching(site) if state.going]
+    for state in held:
+        await announce_loss(announcer, trees, site, Loss(state, state.going or "", state.going_to))
+        await trees.watch(replace(state, going=None, going_to=None))
+    return [state.key for state in held]

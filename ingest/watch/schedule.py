@@ -1,0 +1,146 @@
+"""When a page is looked at next, and how: what the watch state says after each look. Pure.
+
+Pages that change are looked at sooner, pages that do not later and later. Validators and lastmod lie in
+both directions: they are hints, and now and then a page is fetched in full whatever they say.
+`chance` is a number from 0 to 1 that spreads the looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from ingest.model import Site
+from ingest.ports import WatchState
+
+BELIEVED = 3
+"""After so many hints in a row that led to nothing, a page's hints are passed over until it changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """In seconds. A page is looked at every `soonest` to `slowest`, `first` to begin with; fetched in full every
+    `full`; gone after `misses` looks in a row that found nothing, over `missing_for` at least (a file of a folder: when it
+    has been absent for `absent_for`, since a build may be under way). Removals within `window` are weighed together.
+    `jitter`: share by which pauses differ."""
+
+    first: float = 3_600.0
+    soonest: float = 300.0
+    slowest: float = 86_400.0
+    full: float = 604_800.0
+    misses: int = 3
+    missing_for: float = 86_400.0
+    absent_for: float = 60.0
+    window: float = 86_400.0
+    jitter: float = 0.2
+
+
+def site_key(site: str) -> str:
+    """The key of the watch state of a site as a whole; no page has such a key."""
+    return f"site:{site}"
+
+
+def is_asked(state: WatchState, whole: WatchState) -> bool:
+    """Someone said, after the last look, that this page or the whole site changed."""
+    return _later(_latest_of(state, whole), state.fetched_at)
+
+
+def is_hinted(state: WatchState, lastmod: str | None, site: Site) -> bool:
+    """The listing says something new of the page. A folder's file times are believed always: looking is cheap."""
+    return lastmod is not None and lastmod != state.lastmod and (site.is_folder or state.wasted < BELIEVED)
+
+
+def is_due(state: WatchState, whole: WatchState, now: datetime) -> bool:
+    return state.due_at is None or now >= state.due_at or is_asked(state, whole)
+
+
+def wants_full(state: WatchState, whole: WatchState, now: datetime, pace: Pace) -> bool:
+    """Whether the next look must not trust validators."""
+    if state.full_at is None or _later(_latest_of(state, whole), state.full_at):
+        return True
+    return now - state.full_at >= timedelta(seconds=pace.full)
+
+
+def looked(state: WatchState, now: datetime, *, full: bool, lastmod: str | None, hinted: bool) -> WatchState:
+    """After any answer: `now` is when the look began. A hint counts as wasted until the look proves it right."""
+    return replace(
+        state,
+        fetched_at=now,
+        full_at=now if full else state.full_at,
+        failures=0,
+        error=None,
+        lastmod=state.lastmod if lastmod is None else lastmod,
+        wasted=state.wasted + hinted,
+    )
+
+
+def kept(state: WatchState, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """The page is as it is indexed."""
+    calm = replace(state, misses=0, missed_since=None, sent=None, going=None, going_to=None)
+    return _paused(calm, now, 2 * state.interval if state.interval else pace.first, pace, chance)
+
+
+def announced(state: WatchState, sent: str, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """A change was announced. What was sent before and is still not indexed is sent again, ever later. Validators are
+    forgotten: they would vouch for what is not indexed yet."""
+    again = state.sent == sent
+    pause = (2 if again else 0.25) * (state.interval or pace.first)
+    forgotten = replace(state, etag=None, last_modified=None, hash=None, sent=sent, wasted=0)
+    calm = replace(forgotten, misses=0, missed_since=None, going=None, going_to=None)
+    return _paused(calm, now, pause, pace, chance)
+
+
+def missed(state: WatchState, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """Nothing was found where the page was. Looks follow so that the period is enough for all of them."""
+    missing = replace(state, misses=state.misses + 1, missed_since=state.missed_since or now)
+    pause = pace.missing_for / max(pace.misses, 1)
+    return replace(_paused(missing, now, pause, pace, chance), interval=state.interval)
+
+
+def is_gone(state: WatchState, now: datetime, pace: Pace) -> bool:
+    """Missed often enough, and long enough."""
+    return state.misses >= pace.misses and _missing_for(state, now) >= pace.missing_for
+
+
+def is_absent(state: WatchState, now: datetime, pace: Pace) -> bool:
+    """A file that has been missing from its folder long enough."""
+    return _missing_for(state, now) >= pace.absent_for
+
+
+def _missing_for(state: WatchState, now: datetime) -> float:
+    return (now - state.missed_since).total_seconds() if state.missed_since else -1.0
+
+
+def held(state: WatchState, reason: str, to: str | None, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """The page would go, and the guard keeps it."""
+    return _paused(replace(state, going=reason, going_to=to), now, 2 * state.interval or pace.first, pace, chance)
+
+
+def left(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """The page was let go."""
+    return replace(announced(state, f"left: {reason}", now, pace, chance), left_at=now)
+
+
+def failed(
+    state: WatchState, error: str, retry_after: float | None, now: datetime, pace: Pace, chance: float
+) -> WatchState:
+    """No answer: nothing is known. The pause doubles, and is never shorter than the server asks for."""
+    failures = state.failures + 1
+    pause = max(pace.soonest * 2.0 ** min(failures - 1, 30), retry_after or 0.0)
+    pause = max(min(pause, pace.slowest), retry_after or 0.0) * (1 + pace.jitter * chance)
+    due = now + timedelta(seconds=pause)
+    return replace(state, failures=failures, error=error, fetched_at=now, due_at=due)
+
+
+def _paused(state: WatchState, now: datetime, pause: float, pace: Pace, chance: float) -> WatchState:
+    interval = min(max(pause, pace.soonest), pace.slowest)
+    due = now + timedelta(seconds=interval * (1 - pace.jitter * chance))
+    return replace(state, interval=interval, due_at=due)
+
+
+def _latest_of(state: WatchState, whole: WatchState) -> datetime | None:
+    return max((asked for asked in (state.asked_at, whole.asked_at) if asked), default=None)
+
+
+def _later(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and (other is None or one >= other)
