@@ -98,7 +98,7 @@ class Indexer:
     async def _handle(self, event: PageEvent) -> Outcome:
         stored = await self._trees.get(event.key)
         if stored is not None and event.seq <= stored.record.seq:
-            return Outcome("stale", event.key, revisit=await self._orphaned(event, stored.record))
+            return Outcome("stale", event.key, revisit=await self._finish(event, stored.record))
         if event.kind == "removed":
             return await self._remove(event, stored)
         reading = await self._reader.read(event.key, event.url)
@@ -193,7 +193,7 @@ class Indexer:
     async def _upsert(self, key: str, chunks: Sequence[Chunk]) -> int:
         """Bring the index in step; how many inputs had to be embedded."""
         held = await self._index.ids_of(key)
-        missing = [chunk for chunk in chunks if chunk.id not in held]
+        missing = [chunk for chunk in chunks if held.get(chunk.id) != chunk.input_hash]
         vectors: dict[str, Vector] = dict(await self._index.vectors({chunk.input_hash for chunk in missing}))
         inputs: Mapping[str, str] = {c.input_hash: c.embedded for c in missing if c.input_hash not in vectors}
         made = await self._embedder.embed(list(inputs.values()))
@@ -205,7 +205,8 @@ class Indexer:
         """Step 4: what the index holds for the page beyond what its record lists goes."""
         stored = await self._trees.get(key)
         listed = set(stored.record.chunk_ids) if stored else set()
-        await self._index.delete([chunk for chunk in await self._index.ids_of(key) if chunk not in listed])
+        if stray := [chunk for chunk in await self._index.ids_of(key) if chunk not in listed]:
+            await self._index.delete(stray)
 
     # --- a page without content, or with somebody else's
 
@@ -237,11 +238,16 @@ class Indexer:
         await self._put_aside(event, stored, state, reason=event.reason)
         return Outcome("gone", event.key, reason=event.reason, revisit=tuple(await self._trees.aliases(event.key)))
 
-    async def _orphaned(self, event: PageEvent, record: PageRecord) -> tuple[str, ...]:
-        """Of a removal that comes again, perhaps after a crash: the aliases that nobody has looked at yet."""
-        if event.kind != "removed" or record.state == "live":
+    async def _finish(self, event: PageEvent, record: PageRecord) -> tuple[str, ...]:
+        """The event comes again: whoever handled it may have died after the commit, so what follows it is done again. The
+        aliases that nobody has looked at yet."""
+        if event.seq < record.seq:
             return ()
-        return tuple(await self._trees.aliases(event.key))
+        await self._sweep(event.key)
+        first = await self._settle(event, record.version, record.page) if record.page else record.target
+        if event.moved_from and first and event.moved_from != first:
+            await self._retire(event.moved_from, "moved", first)
+        return tuple(await self._trees.aliases(event.key)) if event.kind == "removed" else ()
 
     async def _put_aside(
         self,

@@ -98,7 +98,8 @@ class WatchState:
     answer, the last for `error`; `wasted` counts hints (a new lastmod) in a row that led to nothing. `interval` is the
     pause between looks, in seconds. `sent` is the tree hash that was last announced. `going` says why the page
     would leave while the guard holds it back, `going_to` where it went; `left_at` when the guard let it leave.
-    `asked_at`: someone said that the page changed. The state with the key `site:NAME` is of the site as a whole."""
+    `asked_at`: someone said that the page changed. `begun` counts how often the event numbered `begun_seq` was begun to
+    be handled. The state with the key `site:NAME` is of the site as a whole."""
 
     key: str
     site: str
@@ -121,6 +122,8 @@ class WatchState:
     going: str | None = None
     going_to: str | None = None
     left_at: datetime | None = None
+    begun: int = 0
+    begun_seq: int = 0
 
 
 class TreeStore(Protocol):
@@ -210,7 +213,8 @@ class ChunkIndex(Protocol):
         ...
 
     async def ids_of(self, page_key: str) -> Mapping[str, str]:
-        """Ids of all chunks that the index holds for a page, each with its input hash."""
+        """Ids of all chunks that the index holds for a page, each with its input hash; empty for one that is only partly
+        there (a write that failed half-way): upsert or delete it."""
         ...
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:

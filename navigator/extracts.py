@@ -61,11 +61,13 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near a unit comes to the question: cosine, share of the question's words, both joined."""
+    """How near a unit comes to the question: cosine, share of the question's words, both joined. `inside`
+    compares units of one node: what the node's title says no unit needs to say again."""
 
     meaning: float
     words: float
     score: float
+    inside: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,10 @@ class Extract:
     units: tuple[Unit, ...]
 
 
+LINE = 100
+"""Characters that count as one line."""
+LONG_TERM = 1200
+"""Characters; of a longer definition each paragraph is a unit, under its term."""
 WHOLE_TABLE = 10
 """Rows up to which a table is one unit; of a larger one each row is, under the first."""
 
@@ -126,14 +132,29 @@ def _items(block: Block) -> list[str]:
         else:
             items[-1] += f"\n{mark}{line}"
         defined = bool(mark)
-    return items
+    return [unit for item in items for unit in _split_term(item, block.kind)]
+
+
+def _split_term(item: str, kind: str) -> list[str]:
+    """A term with a long definition as one unit a paragraph, each under its term."""
+    lines = item.split("\n")
+    names = [line for line in lines if not line.startswith(" ")]
+    if kind != "terms" or len(item) <= LONG_TERM or len(names) == len(lines):
+        return [item]
+    return ["\n".join([*names, line]) for line in lines if line.startswith(" ")]
 
 
 def nearness(
-    question: str, units: Sequence[Unit], vectors: Sequence[Vector], query: Vector, weights: Weights
+    question: str,
+    units: Sequence[Unit],
+    titles: Sequence[str],
+    vectors: Sequence[Vector],
+    query: Vector,
+    weights: Weights,
 ) -> list[Nearness]:
-    """One a unit. Code also takes part of what the sentence before it scored."""
+    """One a unit; `titles`: one a passage. Code also takes part of what the sentence before it scored."""
     wanted = set(terms(question))
+    said = [wanted.intersection(terms(title)) for title in titles]
     held = [wanted.intersection(terms(unit.text)) for unit in units]
     rare = _rarity(wanted, held)
     whole = sum(rare.values()) or 1.0
@@ -141,10 +162,13 @@ def nearness(
     for position, (unit, vector) in enumerate(zip(units, vectors, strict=True)):
         meaning = cosine(vector, query)
         words = sum(rare[term] for term in held[position]) / whole
+        with_title = sum(rare[term] for term in held[position] | said[unit.passage]) / whole
         score = weights.meaning * meaning + weights.words * words
+        inside = weights.meaning * meaning + weights.words * with_title
         if unit.kind == "code" and position and units[position - 1].passage == unit.passage:
             score = max(score, 0.9 * found[position - 1].score)
-        found.append(Nearness(meaning, words, score))
+            inside = max(inside, 0.9 * found[position - 1].inside)
+        found.append(Nearness(meaning, words, score, inside))
     return found
 
 
@@ -177,7 +201,7 @@ def choose(
     ranked.sort(key=lambda row: (-row[0], row[1]))
     top = ranked[0][0]
     return [
-        Extract(passage, tuple(units[i] for i in _together(units, scores, positions, weights)))
+        Extract(passage, tuple(units[i] for i in _together(units, [n.inside for n in near], positions, weights)))
         for score, passage, positions in ranked[: weights.nodes]
         if score >= weights.near * top
     ]
@@ -189,7 +213,7 @@ def _together(units: Sequence[Unit], scores: Sequence[float], positions: list[in
     chosen: set[int] = set()
     for i in order[: weights.units]:
         more = {i} | _belonging(units, positions, i)
-        lines = sum(units[j].text.count("\n") + 1 for j in chosen | more)
+        lines = sum(1 + len(line) // LINE for j in chosen | more for line in units[j].text.split("\n"))
         if not chosen or (scores[i] >= weights.unit_near * scores[order[0]] and lines <= weights.lines):
             chosen |= more
     return sorted(chosen)

@@ -17,7 +17,9 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from tests.fakes.qdrant_server import QdrantServer
 from tests.servers.kafka import Kafka
+from tests.servers.opensearch import OpenSearch
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -70,6 +72,23 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """A broker for all tests: topics and groups need names of their own."""
     with Kafka(tmp_path_factory.mktemp("kafka")) as kafka:
         yield kafka
+
+
+@pytest.fixture(scope="session")
+def opensearch() -> Iterator[OpenSearch]:
+    """One node for all tests, which take indexes of their own on it."""
+    with OpenSearch() as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of the server that RITBOT_TEST_QDRANT_URL names, else of one of ours."""
+    if url := os.environ.get("RITBOT_TEST_QDRANT_URL"):
+        yield url
+        return
+    with QdrantServer(tmp_path_factory.mktemp("qdrant")) as server:
+        yield server.url
 
 
 @pytest.fixture(autouse=True, scope="session")

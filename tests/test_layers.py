@@ -33,10 +33,12 @@ VENDORS = {
     "defusedxml": ("ingest/sites/*.py",),
     "httpx": ("ingest/sites/*.py",),
     "httpx2": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
+    "opensearchpy": ("ingest/stores/opensearch.py",),
     "protego": ("ingest/sites/*.py",),
     "pydantic": ("ingest/codec.py", "deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
     "pydantic_core": ("deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
     "pydantic_settings": ("deploy/settings.py",),
+    "qdrant_client": ("ingest/stores/qdrant_vectors.py",),
     "qdrant_edge": ("ingest/stores/edge.py",),
     "rich": ("bot/terminal*.py", "bot/tree_view.py", "deploy/*.py"),
     "selectolax": ("ingest/html/*.py",),
@@ -55,7 +57,7 @@ VENDORS = {
 
 PURE = (
     "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/losses.py", "ingest/model.py", "ingest/place.py",
-    "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "navigator/answer.py", "navigator/errors.py",
+    "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py", "navigator/answer.py", "navigator/errors.py",
     "navigator/extracts.py", "navigator/forest.py", "navigator/greeting.py", "navigator/marks.py", "navigator/outline.py",
     "navigator/passages.py", "navigator/ports.py", "navigator/rules.py",
 )  # fmt: skip

@@ -11,8 +11,7 @@ Writes of one chunk take effect in the order of the calls, as far as these come 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
 from ingest.model import Chunk, Scope
@@ -42,45 +41,55 @@ class Words(Protocol):
 
 
 class SplitChunkIndex:
-    """Implements ingest.ports.ChunkIndex over two stores that are open, and stay the opener's to close."""
+    """Implements ingest.ports.ChunkIndex over two stores that are open, and stay the opener's to close. A write that
+    has begun is carried to its end, also where its caller is cancelled."""
 
     def __init__(self, vectors: Vectors, words: Words) -> None:
         self._vectors = vectors
         self._words = words
-        self._writing: dict[str, asyncio.Future[None]] = {}
+        self._writing: dict[str, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Nothing of its own is open."""
+        if self._writing:
+            await asyncio.wait(set(self._writing.values()))
 
     async def upsert(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
-        async with self._in_turn({chunk.id for chunk in chunks}):
+        async def write() -> None:
             await self._vectors.upsert(chunks, vectors)
             await self._words.upsert(chunks)
 
+        await self._in_turn({chunk.id for chunk in chunks}, write)
+
     async def delete(self, ids: Iterable[str]) -> None:
         gone = list(dict.fromkeys(ids))
-        async with self._in_turn(set(gone)):
+
+        async def write() -> None:
             await self._words.delete(gone)
             await self._vectors.delete(gone)
 
-    @asynccontextmanager
-    async def _in_turn(self, ids: set[str]) -> AsyncIterator[None]:
-        """After all earlier writes of any of these chunks, also where this one is given up while it waits."""
-        earlier = {self._writing[chunk_id] for chunk_id in ids if chunk_id in self._writing}
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._writing |= dict.fromkeys(ids, done)
-        try:
+        await self._in_turn(set(gone), write)
+
+    async def _in_turn(self, ids: set[str], write: Callable[[], Awaitable[None]]) -> None:
+        """After all earlier writes of any of these chunks."""
+        earlier = {self._writing[chunk_id] for chunk_id in ids & self._writing.keys()}
+
+        async def wait_and_write() -> None:
             if earlier:
                 await asyncio.wait(earlier)
-            yield
-        finally:
-            _after(earlier, done)
+            await write()
+
+        def forget(task: asyncio.Task[None]) -> None:
             for chunk_id in ids:
-                if self._writing[chunk_id] is done and done.done():
+                if self._writing.get(chunk_id) is task:
                     del self._writing[chunk_id]
+
+        task = asyncio.create_task(wait_and_write())
+        self._writing |= dict.fromkeys(ids, task)
+        task.add_done_callback(forget)
+        await asyncio.shield(task)
 
     async def dense(self, vector: Vector, k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
         return await self._vectors.dense(vector, k, scope)
@@ -89,12 +98,9 @@ class SplitChunkIndex:
         return await self._words.words(terms, k, scope)
 
     async def ids_of(self, page_key: str) -> Mapping[str, str]:
-        ours = await self._vectors.ids_of(page_key), await self._words.ids_of(page_key)
-        inputs, worded = ours
-        return {
-            chunk_id: inputs[chunk_id] if inputs.get(chunk_id) == worded.get(chunk_id) else ""
-            for chunk_id in (*inputs, *(worded.keys() - inputs.keys()))
-        }
+        embedded, worded = await asyncio.gather(self._vectors.ids_of(page_key), self._words.ids_of(page_key))
+        whole = {chunk_id: known for chunk_id, known in embedded.items() if worded.get(chunk_id) == known}
+        return {**dict.fromkeys((*embedded, *worded), ""), **whole}
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         return await self._vectors.vectors(input_hashes)

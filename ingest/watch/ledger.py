@@ -1,8 +1,8 @@
 """The watch states of one site during a tick, written through to the TreeStore after each look.
 
 States are written whole and the last writer wins. That may cost a look too many or too few when two watch
-at once, never a page: what is compared is always the record. Only what someone asked for meanwhile is
-carried over, so that a webhook's call is not lost.
+at once, never a page: what is compared is always the record. Only what others write here meanwhile is
+carried over: what someone asked for, and what the indexer has begun.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Ledger:
 
     async def _remember(self, state: WatchState) -> WatchState:
         there = await self._trees.watched(state.key)
-        if there and there.asked_at:
-            state = replace(state, asked_at=there.asked_at)
+        if there:
+            state = replace(state, asked_at=there.asked_at, begun=there.begun, begun_seq=there.begun_seq)
         await self._trees.watch(state)
         if state.key != self.whole.key:
             self._states[state.key] = state

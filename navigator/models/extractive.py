@@ -94,7 +94,8 @@ class ExtractiveModel:
         vectors = await self._embedder.embed([*titles, *(unit.text[:EMBEDDED_CHARACTERS] for unit in units)])
         shares = _shares(forests, passages)
         standing = [Standing(share, cosine(v, query)) for share, v in zip(shares, vectors, strict=False)]
-        near = nearness(question, units, vectors[len(titles) :], query, self._weights)
+        own = [passage.path[-1] for passage in passages]
+        near = nearness(question, units, own, vectors[len(titles) :], query, self._weights)
         return choose(units, near, standing, self._weights)
 
 

@@ -6,8 +6,10 @@ when a test first needs one, once a session.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -26,25 +28,23 @@ from ingest.ports import ChunkIndex, Embedder, EventLog, TreeStore
 from ingest.stores.edge import EdgeChunkIndex
 from ingest.stores.opensearch import OpenSearch
 from ingest.stores.opensearch_trees import OpenSearchTreeStore
+from ingest.stores.opensearch_words import OpenSearchWords
+from ingest.stores.qdrant_vectors import QdrantVectors
+from ingest.stores.split_index import SplitChunkIndex
 from ingest.stores.sqlite import SqliteTreeStore
 from tests.contract.chunks import DIMENSIONS, EAST
 from tests.fakes.embedder import HashingEmbedder
-from tests.servers.opensearch import OpenSearch as OpenSearchNode
 
 SESSION = 1.5
 HAND_OVER = 1.5
 """Of event logs, in seconds: after how long a silent consumer is taken for dead, how long a busy one may finish."""
 
+PATIENCE = 10.0
+"""Seconds to wait for a server: one that is away is a failure soon."""
+
 OpenLog = Callable[[], AbstractAsyncContextManager[EventLog]]
 OpenTrees = Callable[[], AbstractAsyncContextManager[TreeStore]]
 OpenIndex = Callable[[], AbstractAsyncContextManager[ChunkIndex]]
-
-
-@pytest.fixture(scope="session")
-def opensearch() -> Iterator[str]:
-    """The URL of a node."""
-    with OpenSearchNode() as node:
-        yield node.url
 
 
 def sqlite(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[TreeStore]:
@@ -57,14 +57,37 @@ def edge(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[
 
 @asynccontextmanager
 async def opensearch_trees(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[TreeStore]:
-    url = request.getfixturevalue("opensearch")
-    async with OpenSearch(url, patience=10.0) as server, OpenSearchTreeStore(server, own_name(folder)) as trees:
+    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    request.addfinalizer(partial(remove, f"{url}/{name}-*"))
+    async with OpenSearch(url, patience=PATIENCE) as server, OpenSearchTreeStore(server, name) as trees:
         yield trees
+
+
+@asynccontextmanager
+async def split(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[ChunkIndex]:
+    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    qdrant = request.getfixturevalue("qdrant")
+    request.addfinalizer(partial(remove, f"{url}/{name}-*"))
+    request.addfinalizer(partial(remove, f"{qdrant}/collections/{name}-1"))
+    async with (
+        QdrantVectors(qdrant, DIMENSIONS, name, patience=PATIENCE) as vectors,
+        OpenSearch(url, patience=PATIENCE) as server,
+        OpenSearchWords(server, name) as words,
+        SplitChunkIndex(vectors, words) as index,
+    ):
+        yield index
 
 
 def own_name(folder: Path) -> str:
     """What a folder is to an embedded store."""
     return f"test-{sha256(bytes(folder)).hexdigest()[:16]}"
+
+
+def remove(url: str) -> None:
+    """What a test leaves on a server would slow down those that follow."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with suppress(urllib.error.HTTPError), direct.open(urllib.request.Request(url, method="DELETE")):
+        pass
 
 
 def sqlite_log(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[EventLog]:
@@ -88,7 +111,7 @@ def minilm() -> AbstractAsyncContextManager[Embedder]:
 
 EVENT_LOGS = [pytest.param(sqlite_log, id="sqlite"), pytest.param(kafka_log, id="kafka")]
 TREE_STORES = [pytest.param(sqlite, id="sqlite"), pytest.param(opensearch_trees, id="opensearch")]
-CHUNK_INDEXES = [pytest.param(edge, id="edge")]
+CHUNK_INDEXES = [pytest.param(edge, id="edge"), pytest.param(split, id="qdrant+opensearch")]
 EMBEDDERS = [pytest.param(hashing, id="hashing"), pytest.param(minilm, id="minilm")]
 
 

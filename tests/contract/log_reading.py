@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from ingest.ports import Consumer, EventLog, Record
 
@@ -55,6 +55,3 @@ async def keys_in_one_partition(log: EventLog, topic: str, count: int) -> Sequen
         longest = max(partitions.values(), key=len)
         assert len(longest) >= count
         return longest[:count]
-
-
-Check = Callable[[], bool | Awaitable[bool]]

@@ -26,7 +26,7 @@ async def extracts(question: str, *passages: Passage, weights: Weights | None = 
     wanted = weights or Weights(threshold=0.3)
     query = await embedder.embed_query(question)
     titles = await embedder.embed([" › ".join(p.path) for p in passages])
-    near = nearness(question, units, vectors, query, wanted)
+    near = nearness(question, units, [p.path[-1] for p in passages], vectors, query, wanted)
     return choose(units, near, [Standing(0.0, cosine(v, query)) for v in titles], wanted)
 
 
@@ -108,7 +108,7 @@ BLOCK = st.builds(
 def test_extracts_are_in_document_order_and_never_empty(blocks: list[Block], scores: list[float]) -> None:
     read = [passage(*blocks)]
     units: list[Unit] = units_of(read)[:60]
-    near = [Nearness(s, s, s) for s in scores[: len(units)]]
+    near = [Nearness(s, s, s, s) for s in scores[: len(units)]]
     for extract in choose(units, near, [Standing(1.0)], Weights()):
         positions = [unit.position for unit in extract.units]
         assert positions == sorted(set(positions))
@@ -134,3 +134,24 @@ async def test_a_section_whose_title_is_the_question_is_near_enough() -> None:
     strict = Weights(threshold=2.0, held=2.0)
     assert texts((await extracts("change the port pump", titled, weights=strict))[0]) == ["Set it in pump.toml."]
     assert await extracts("completely other words", titled, weights=strict) == []
+
+
+async def test_what_the_title_says_no_sentence_needs_to_say_again() -> None:
+    memory = replace(
+        passage(
+            Block("text", "Set shared_buffers with care, shared_buffers matters. It is 128 MB as its default value.")
+        ),
+        path=("Memory", "shared_buffers"),
+    )
+    found = await extracts(
+        "default value of shared_buffers", memory, weights=Weights(threshold=0.0, units=1, meaning=0.1, words=0.9)
+    )
+    assert texts(found[0]) == ["It is 128 MB as its default value."]
+
+
+def test_a_long_definition_is_cut_into_its_paragraphs_under_the_term() -> None:
+    lines = ["CASCADE", *("word " * 100 + str(n) for n in range(4))]
+    block = Block("terms", "\n".join(lines), marks=("", *["  "] * 4))
+    units = [unit.text for unit in units_of([passage(block)])]
+    assert len(units) == 4
+    assert all(unit.startswith("CASCADE\n  word") for unit in units)

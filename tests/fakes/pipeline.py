@@ -1,0 +1,202 @@
+"""A whole pipeline in one process: a site, its watcher, the event log, the indexer service, the stores.
+
+async with pipeline(tmp_path, site, fetcher) as pipe:
+    await pipe.settle()                     # one tick of the watcher, then the service until nothing is left
+    pipe.clock.advance(hours=2)             # pages become due
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from ingest.attempts import Attempts
+from ingest.events.announce import Announcer
+from ingest.events.codec import DeadLetter, load_dead, load_event
+from ingest.events.sqlite import SqliteEventLog
+from ingest.events.sqlite_group import Timing
+from ingest.events.topics import PAGES, dead_topic
+from ingest.indexer import Indexer
+from ingest.indexers import Indexers
+from ingest.losses import Guard
+from ingest.model import Page, PageEvent, PageRecord, Site
+from ingest.ports import ChunkIndex, Fetcher, TreeStore
+from ingest.service import GROUP, IndexerService, Patience
+from ingest.sites.fetch import HttpFetcher
+from ingest.sites.folder import FolderFetcher
+from ingest.stores.edge import EdgeChunkIndex
+from ingest.stores.sqlite import SqliteTreeStore
+from ingest.text.chunks import Sizes
+from ingest.urls import page_key
+from ingest.watch.schedule import Pace
+from ingest.watch.tick import Tally
+from ingest.watch.watcher import SiteWatcher
+from tests.fakes.embedder import HashingEmbedder
+
+QUICK = Timing(session=5.0, hand_over=1.0, poll=0.01)
+SOON = Patience(attempts=3, pause=0.01, longest=0.02, grace=5.0)
+PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
+
+
+class MovingClock:
+    """A millisecond later at each look, and later still when told."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        self._now += timedelta(milliseconds=1)
+        return self._now
+
+    def advance(self, **by: float) -> None:
+        self._now += timedelta(**by)
+
+
+class WallClock:
+    """For the event log, whose members must not seem to fall silent when the other clock jumps."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+async def no_rest(seconds: float) -> None:
+    """Retries of the fetcher come at once."""
+
+
+def open_fetcher(site: Site) -> AbstractAsyncContextManager[Fetcher]:
+    if site.is_folder:
+        return FolderFetcher(site)
+    return HttpFetcher(site, user_agent="ritbot/test", sleep=no_rest)
+
+
+@dataclass
+class Pipeline:
+    """The parts; `trees` and `index` are what the indexer is given, and may be wrapped."""
+
+    site: Site
+    trees: TreeStore
+    index: ChunkIndex
+    events: SqliteEventLog
+    embedder: HashingEmbedder
+    open_fetcher: Callable[[Site], AbstractAsyncContextManager[Fetcher]] = open_fetcher
+    clock: MovingClock = field(default_factory=MovingClock)
+    pace: Pace = PACE
+    patience: Patience = SOON
+    parallel: int = 4
+
+    def watcher(self) -> SiteWatcher:
+        return SiteWatcher(
+            self.site,
+            trees=self.trees,
+            log=self.events,
+            open_fetcher=self.open_fetcher,
+            clock=self.clock,
+            pace=self.pace,
+            guard=Guard(),
+            chance=random.Random(1),
+            workers=4,
+        )
+
+    def indexers(self, wrap: Callable[[Any], Any] = lambda store: store) -> Indexers:
+        def make(site: Site, fetcher: Fetcher, missing: str | None) -> Indexer:
+            return Indexer(
+                site,
+                trees=wrap(self.trees),
+                index=wrap(self.index),
+                embedder=self.embedder,
+                fetcher=fetcher,
+                clock=self.clock,
+                sizes=Sizes(60, 20),
+                missing_page=missing,
+            )
+
+        sites = {self.site.name: self.site}
+        return Indexers(sites, make=make, open_fetcher=self.open_fetcher, clock=self.clock, chance=random.Random(1))
+
+    def service(self, indexers: Indexers) -> IndexerService:
+        return IndexerService(
+            self.events,
+            indexers.handle,
+            announcer=Announcer(self.trees, self.events, self.clock),
+            attempts=Attempts(self.trees),
+            parallel=self.parallel,
+            patience=self.patience,
+            chance=random.Random(1),
+        )
+
+    async def tick(self) -> Tally:
+        return await self.watcher().tick()
+
+    async def work(self, wrap: Callable[[Any], Any] = lambda store: store) -> IndexerService:
+        """Run the service until nothing is left to do. What ends it early is raised."""
+        async with self.indexers(wrap) as indexers:
+            service = self.service(indexers)
+            running = asyncio.create_task(service.run())
+            while await self.events.lag(PAGES, GROUP):
+                if (await asyncio.wait([running], timeout=0.01))[0]:
+                    break
+            service.stop()
+            await running
+        return service
+
+    async def settle(self) -> Tally:
+        tally = await self.tick()
+        await self.work()
+        return tally
+
+    # --- what is there now
+
+    async def record(self, url: str) -> PageRecord:
+        stored = await self.trees.get(page_key(url))
+        assert stored is not None, f"nothing is known of {url}"
+        return stored.record
+
+    async def page(self, url: str) -> Page:
+        record = await self.record(url)
+        assert record.page is not None, f"{url} is {record.state}"
+        return record.page
+
+    async def ids(self, url: str) -> dict[str, str]:
+        """Title -> node id of a live page."""
+        return {node.title: node.id for node in (await self.page(url)).nodes}
+
+    async def states(self) -> dict[str, str]:
+        return {state.key: state.state async for state in self.trees.scan(self.site.name)}
+
+    async def live(self) -> set[str]:
+        """The last parts of the live pages' keys."""
+        return {key.rpartition("/")[2] for key, state in (await self.states()).items() if state == "live"}
+
+    async def sent(self) -> list[PageEvent]:
+        """All events that the log holds."""
+        return [load_event(record.value) async for record in self.events.read(PAGES)]
+
+    async def dead(self) -> list[DeadLetter]:
+        return [load_dead(record.value) async for record in self.events.read(dead_topic(PAGES))]
+
+    async def stray(self) -> dict[str, set[str]]:
+        """By page, chunks that only one side knows: the record, or the index."""
+        found: dict[str, set[str]] = {}
+        for key in await self.states():
+            listed = set((await self.record(key)).chunk_ids)
+            if wrong := listed ^ set(await self.index.ids_of(key)):
+                found[key] = wrong
+        return found
+
+
+@asynccontextmanager
+async def pipeline(folder: Path, site: Site, **parts: Any) -> AsyncIterator[Pipeline]:
+    """On the embedded stores."""
+    embedder = HashingEmbedder()
+    async with (
+        SqliteTreeStore(folder / "trees.sqlite") as trees,
+        EdgeChunkIndex(folder / "chunks", embedder.dimensions) as index,
+        SqliteEventLog(folder / "events.sqlite", WallClock(), timing=QUICK) as events,
+    ):
+        yield Pipeline(site, trees, index, events, embedder, **parts)
