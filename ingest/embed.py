@@ -58,6 +58,10 @@ def packaged_minilm() -> Path:
     return folder
 
 
+BATCHES_A_STRETCH = 4
+"""Texts of like length share a batch, which saves padding: sort several batches' worth at a time."""
+
+
 class SentenceTransformerEmbedder:
     """`model` is a folder, a name with packaged weights (all-MiniLM-L6-v2), or, with `allow_download`,
     a name on the hub. Vectors are normalised. Raises ModelMissing on entering."""
@@ -116,13 +120,20 @@ class SentenceTransformerEmbedder:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._encode_query, query)
 
     async def _work(self) -> None:
-        """Embed what waits, all callers' texts together, until nothing waits."""
+        """Embed what waits, all callers' texts together, until nothing waits. What nobody waits for any more
+        is left alone, so that an interrupted run ends soon."""
         loop = asyncio.get_running_loop()
         while self._waiting:
-            batch, self._waiting = self._waiting, []
+            batch, self._waiting = [row for row in self._waiting if not row[1].done()], []
             texts = [text for wanted, _ in batch for text in wanted]
+            vectors: list[Vector] = []
             try:
-                vectors = await loop.run_in_executor(self._thread, self._encode, texts)
+                stretch = BATCHES_A_STRETCH * self._batch_size
+                for start in range(0, len(texts), stretch):
+                    if all(done.done() for _, done in batch):
+                        break
+                    part = texts[start : start + stretch]
+                    vectors += await loop.run_in_executor(self._thread, self._encode, part)
             except Exception as error:
                 for _, done in batch:
                     if not done.done():

@@ -265,10 +265,14 @@ async def test_leaving_gives_what_is_not_done_to_the_others_at_once(log: EventLo
 
 async def test_an_error_in_the_work_leaves_the_group_and_loses_nothing(log: EventLog, topic: str) -> None:
     await append_all(log, topic, ["a", "b"])
-    with pytest.raises(ZeroDivisionError):
+
+    async def fail() -> None:
         async with log.consume(topic, "g") as consumer:
             await all_of(consumer, 2)
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
     assert sorted(record.key for record in await drain(log, topic, "g")) == ["a", "b"]
 
 
