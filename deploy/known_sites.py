@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from deploy.complaints import SettingsError
-from deploy.settings import Settings, SiteSettings
+from deploy.settings import Settings
+from deploy.site_settings import SiteSettings
 from ingest.model import Site
 
 _SECRET = ("headers", "proxy")

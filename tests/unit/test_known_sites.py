@@ -7,7 +7,8 @@ import pytest
 
 from deploy.complaints import SettingsError
 from deploy.known_sites import KnownSites, known_sites, named_on_command_line
-from deploy.settings import IndexSettings, Settings, SiteSettings
+from deploy.settings import IndexSettings, Settings
+from deploy.site_settings import SiteSettings
 from ingest.model import Site
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
