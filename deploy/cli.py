@@ -113,7 +113,7 @@ def ask(
         scope = asking.scope_of(known_sites(settings, settings.index.folder), site or [], version)
     except ValueError as error:
         fail(str(error))
-    if not settings.index.folder.exists():
+    if no_index(settings):
         fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
     if question is None and not sys.stdin.isatty():
         question = sys.stdin.read()
@@ -141,7 +141,7 @@ def tree(
             settings, target, console, url=url, status=status, content_type=content_type, as_json=as_json
         )
         raise typer.Exit(run(page))
-    if not settings.index.folder.exists():
+    if no_index(settings):
         fail(f"{target} is no file and no URL, and there is no index at {settings.index.folder}.")
     raise typer.Exit(run(drawing.show_node(settings, target, console, as_json=as_json)))
 
@@ -198,6 +198,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 3)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def no_index(settings: Settings) -> bool:
+    return settings.stores.kind == "embedded" and not settings.index.folder.exists()
 
 
 def fail(reason: str, status: int = 2) -> NoReturn:

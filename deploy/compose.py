@@ -83,20 +83,19 @@ class Stores:
 async def open_stores(
     settings: Settings, command: str, *, rebuild: bool = False, patience: float = 0.0
 ) -> AsyncIterator[Stores]:
-    """The embedded column: one process, one folder. `rebuild`: take the folder even if another embedding
-    model or analyser made it; the next round over each site brings it in step. `patience`: seconds to wait for another
-    process to let go of the folder. Raises IngestError."""
+    """The column that the settings choose. Embedded: one process, one folder. `rebuild`: take it even if another
+    embedding model or analyser made it; the next round over each site brings it in step. `patience`: seconds
+    to wait for another process to let go of the folder. Raises IngestError."""
     async with AsyncExitStack() as stack:
+        if settings.stores.kind == "cluster":
+            from deploy.cluster import open_cluster  # its clients take a second to import
+
+            embedder = await stack.enter_async_context(_embedder(settings))
+            trees, index = await open_cluster(stack, settings, embedder)
+            yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
+            return
         folder = await stack.enter_async_context(_held(DataFolder(settings.index.folder, command=command), patience))
-        embedding = settings.embedding
-        embedder = await stack.enter_async_context(
-            SentenceTransformerEmbedder(
-                embedding.model,
-                batch_size=embedding.batch_size,
-                threads=embedding.threads,
-                allow_download=embedding.allow_download,
-            )
-        )
+        embedder = await stack.enter_async_context(_embedder(settings))
         stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
         if not rebuild:
             folder.check(stamp)
@@ -104,6 +103,16 @@ async def open_stores(
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
         yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
+
+
+def _embedder(settings: Settings) -> SentenceTransformerEmbedder:
+    embedding = settings.embedding
+    return SentenceTransformerEmbedder(
+        embedding.model,
+        batch_size=embedding.batch_size,
+        threads=embedding.threads,
+        allow_download=embedding.allow_download,
+    )
 
 
 @asynccontextmanager
@@ -124,6 +133,12 @@ async def _held(folder: DataFolder, patience: float) -> AsyncIterator[DataFolder
 @asynccontextmanager
 async def open_trees(settings: Settings) -> AsyncIterator[TreeStore]:
     """The trees alone, for looking; works beside a process that holds the folder."""
+    if settings.stores.kind == "cluster":
+        from deploy.cluster import open_cluster_trees
+
+        async with open_cluster_trees(settings) as trees:
+            yield trees
+        return
     async with SqliteTreeStore(DataFolder(settings.index.folder).trees) as trees:
         yield trees
 

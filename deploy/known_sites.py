@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from deploy.complaints import SettingsError
+from deploy.complaints import SettingsError, takes
 from deploy.settings import Settings
 from deploy.site_settings import SiteSettings
 from ingest.model import Site
@@ -115,7 +115,9 @@ def _complaint(wrong: ErrorDetails) -> str:
     """One wrong option: which, what it got, what it takes."""
     name = str(wrong["loc"][0]) if wrong["loc"] else "start"
     option = "the folder or address" if name == "start" else f"--{name.replace('_', '-')}"
-    return f"{option} got {wrong['input']!r}; it takes {wrong['msg']}"
+    field = SiteSettings.model_fields.get(name)
+    taken = takes(field.annotation, field.metadata) if field else wrong["msg"]
+    return f"{option} got {wrong['input']!r}; it takes {taken}"
 
 
 def _site(row: dict[str, object]) -> Site:

@@ -21,7 +21,18 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from deploy.settings import LogSettings
 
 HANDLER = "ritbot"
-TALKATIVE = ("httpx", "httpcore", "sentence_transformers", "transformers", "huggingface_hub", "urllib3", "py.warnings")
+TALKATIVE = (
+    "httpx",
+    "httpcore",
+    "opensearch",
+    "aiokafka",
+    "asyncio",
+    "sentence_transformers",
+    "transformers",
+    "huggingface_hub",
+    "urllib3",
+    "py.warnings",
+)
 HIDDEN = "(hidden)"
 SECRET_WORDS = frozenset(
     "authorization cookie cookies credential credentials header headers password secret secrets token apikey".split()

@@ -26,7 +26,7 @@ from pydantic_settings import PydanticBaseSettingsSource as Source
 from deploy import sources
 from deploy.complaints import TAKES, default, did_you_mean, fields, takes
 from deploy.complaints import SettingsError as SettingsError
-from deploy.site_settings import Section, Share, Sites, SiteSettings, Text, Web
+from deploy.site_settings import Name, Section, Share, Sites, SiteSettings, Text, Web
 from ingest.model import Site
 
 FILE = "ritbot.toml"
@@ -48,6 +48,26 @@ class IndexSettings(Section):
     max_page_bytes: int = Field(default=10_000_000, ge=1, description="Pages larger than this are skipped.")
     guard_share: Share = Field(default=0.10, description="Nothing goes if a larger share of a site's pages would go.")
     guard_pages: int = Field(default=5, ge=0, description="As many pages may go whatever their share.")
+
+
+class StoresSettings(Section):
+    kind: Literal["embedded", "cluster"] = Field(
+        default="embedded",
+        description="Where trees and the search index are kept. embedded: files in index.folder, one process at a time. "
+        "cluster: OpenSearch (trees, words) and Qdrant (vectors), any number of processes.",
+    )
+    name: Name = Field(default="ritbot", description="cluster: what the names of indexes and collections begin with.")
+    opensearch_url: Web = Field(default="http://localhost:9200", description="cluster: the address of OpenSearch.")
+    opensearch_user: Text | None = Field(default=None, description="cluster: the user at OpenSearch.")
+    opensearch_password: SecretStr | None = Field(default=None, description="cluster: the password at OpenSearch.")
+    opensearch_ca_file: Path | None = Field(
+        default=None, description="cluster: a file of certificate authorities to trust for OpenSearch."
+    )
+    qdrant_url: Web = Field(default="http://localhost:6333", description="cluster: the address of Qdrant.")
+    qdrant_api_key: SecretStr | None = Field(default=None, description="cluster: the key of Qdrant.")
+    patience: float = Field(
+        default=60.0, ge=0, description="cluster: seconds to go on trying while a store does not answer."
+    )
 
 
 class EmbeddingSettings(Section):
@@ -150,6 +170,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(extra="forbid", frozen=True)
 
     index: IndexSettings
+    stores: StoresSettings = StoresSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     navigator: NavigatorSettings = NavigatorSettings()

@@ -44,6 +44,7 @@ class Summary:
     counts: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    blocked: list[tuple[str, str]] = field(default_factory=list)
     gone: list[tuple[str, str]] = field(default_factory=list)
     held_back: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -162,7 +163,7 @@ class Round:
             outcome = await self._indexer.handle(event)
         except Blocked as error:
             self.summary.skipped["not allowed"] += 1
-            log.info("page_not_allowed", url=url, reason=str(error))
+            self.summary.blocked.append((url, str(error)))
             return None
         except FetchFailed as error:
             self.summary.failed.append((url, str(error)))
@@ -196,22 +197,22 @@ class Round:
 
     def _find_absent(self, frontier: Frontier, states: dict[str, PageState]) -> None:
         seen = self._visited | self._handled_before
-        for key in absent(frontier.source, frontier.complete, states.values(), seen):
-            self._going.setdefault(key, NOT_IN_FOLDER)
         for key, state in states.items():
             if state.state == "live" and key not in seen and not in_scope(self._site, key):
                 self._going.setdefault(key, NOT_OF_SITE)
+        for key in absent(frontier.source, frontier.complete, states.values(), seen):
+            self._going.setdefault(key, NOT_IN_FOLDER)
 
     async def _remove(self, states: dict[str, PageState]) -> None:
-        live = {key for key in self._going if key not in states or states[key].state == "live"}
-        if self._guard.holds(len(live), self.summary.live_before) and not self._accept:
-            self.summary.held_back = sorted(self._going.items())
-            log.warning("removals_held_back", site=self._site.name, pages=len(live), live=self.summary.live_before)
+        heirs = {key: [k for k in await self._trees.aliases(key) if k not in self._going] for key in self._going}
+        lost = {k for k in self._going if not heirs[k] and (k not in states or states[k].state == "live")}
+        if self._guard.holds(len(lost), self.summary.live_before) and not self._accept:
+            self.summary.held_back = sorted((key, self._going[key]) for key in lost)
+            log.info("removals_held_back", site=self._site.name, pages=len(lost), live=self.summary.live_before)
             return
         for key, reason in sorted(self._going.items()):
-            for other in await self._trees.aliases(key):
-                if other not in self._going:  # a copy lives on under the ids of the page that goes
-                    await self._handle(other, moved_from=key)
+            for heir in heirs[key]:  # a copy lives on under the ids of the page that goes
+                await self._handle(heir, moved_from=key)
             await self._handle(key, "removed", reason=reason)
             self.summary.gone.append((key, reason))
             self._progress(self.summary)

@@ -55,9 +55,12 @@ async def check_scope(stores: Stores, scope: Scope) -> None:
     """Raises SiteUnusable where there is nothing to look in: an empty index, a version that no page has."""
     if await stores.index.count(scope):
         return
-    if not await stores.index.count():
+    live = [state async for state in stores.trees.scan() if state.state == "live"]
+    if not live:
         raise SiteUnusable("Nothing is indexed yet. Run: ritbot index FOLDER or URL.")
-    versions = sorted({state.version async for state in stores.trees.scan() if state.state == "live" and state.version})
+    if not await stores.index.count():
+        raise SiteUnusable(f"The search index is lost; {len(live)} pages are known. Run: ritbot index --rebuild")
+    versions = sorted({state.version for state in live if state.version})
     known = f" Versions there are: {', '.join(versions)}." if versions else ""
     raise SiteUnusable(f"No page is indexed for the site or version that you named.{known}")
 

@@ -81,7 +81,7 @@ def _disk(folder: Path) -> Finding:
 
 
 async def _index(settings: Settings) -> AsyncIterator[Finding]:
-    if not settings.index.folder.exists():
+    if settings.stores.kind == "embedded" and not settings.index.folder.exists():
         yield Finding(None, "Index: none yet", "Make one: ritbot index FOLDER or URL.")
         return
     try:

@@ -49,7 +49,7 @@ def exit_status(summaries: Sequence[Summary], asked: int) -> int:
     """0: all is well; 1: some pages failed or were held back; 3: a site gave nothing; 130: interrupted."""
     if not all(summary.finished for summary in summaries):
         return 130
-    if len(summaries) < asked or any(summary.failed and not summary.counts.total() for summary in summaries):
+    if len(summaries) < asked or any((s.failed or s.blocked) and not s.counts.total() for s in summaries):
         return 3
     return 1 if any(summary.failed or summary.held_back for summary in summaries) else 0
 
@@ -136,6 +136,7 @@ def print_summary(console: Console, summary: Summary) -> None:
         console.print(f"  skipped, {reason}: {count}")
     _pages(console, "gone", summary.gone)
     _pages(console, "failed", summary.failed)
+    _pages(console, "not allowed", summary.blocked)
     for warning in summary.warnings:
         console.print(Text(f"  {warning}", style="yellow"))
     if summary.held_back:

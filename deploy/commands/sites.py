@@ -41,7 +41,7 @@ async def list_sites(settings: Settings, console: Console) -> int:
         console.print("There is no site yet. Name one: ritbot index FOLDER or URL.")
         return 1
     states: defaultdict[str, list[PageState]] = defaultdict(list)
-    if settings.index.folder.exists():
+    if settings.stores.kind == "cluster" or settings.index.folder.exists():
         async with open_trees(settings) as trees:
             async for state in trees.scan():
                 states[state.site].append(state)

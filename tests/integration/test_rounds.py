@@ -168,6 +168,16 @@ async def test_a_renamed_file_keeps_its_ids_and_embeds_nothing(bench: Bench, tmp
     assert (summary.embedded, len(summary.gone)) == (0, 1)
 
 
+async def test_many_renamed_files_are_no_loss(bench: Bench, tmp_path: Path) -> None:
+    site = write(tmp_path / "html", **many(12))
+    await bench.round(site)
+    for n in range(12):
+        (tmp_path / "html" / f"p{n}.html").rename(tmp_path / "html" / f"renamed-{n}.html")
+    summary = await bench.round(site)
+    assert (summary.held_back, summary.embedded, len(summary.gone)) == ([], 0, 12)
+    assert await bench.live(site) == {f"renamed-{n}.html" for n in range(12)}
+
+
 async def test_a_page_that_the_settings_leave_out_now_goes(bench: Bench, docs: DocSite) -> None:
     docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a><a href='/b'>b</a>")
     docs.pages.update({f"/{n}": html(n, f"<p>Page {n}.</p>") for n in "ab"})
