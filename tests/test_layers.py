@@ -27,6 +27,7 @@ LONGEST = 320
 
 EVERYWHERE = {"structlog"}
 VENDORS = {
+    "aiokafka": ("ingest/events/kafka*.py",),
     "annotated_types": ("deploy/complaints.py",),
     "anthropic": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
     "bs4": ("ingest/html/decode.py",),
@@ -35,8 +36,14 @@ VENDORS = {
     "httpx2": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
     "opensearchpy": ("ingest/stores/opensearch.py",),
     "protego": ("ingest/sites/*.py",),
-    "pydantic": ("ingest/codec.py", "deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
-    "pydantic_core": ("deploy/settings.py", "deploy/sources.py", "deploy/complaints.py"),
+    "pydantic": ("deploy/*.py", "ingest/codec.py", "ingest/events/codec.py"),
+    "pydantic_core": (
+        "deploy/settings.py",
+        "deploy/site_settings.py",
+        "deploy/known_sites.py",
+        "deploy/sources.py",
+        "deploy/complaints.py",
+    ),
     "pydantic_settings": ("deploy/settings.py",),
     "qdrant_client": ("ingest/stores/qdrant_vectors.py",),
     "qdrant_edge": ("ingest/stores/edge.py",),
@@ -45,7 +52,7 @@ VENDORS = {
     "sentence_transformers": ("ingest/embed.py",),
     "sentencex": ("ingest/text/*.py",),
     "snowballstemmer": ("ingest/text/*.py",),
-    "sqlite3": ("ingest/stores/*.py",),
+    "sqlite3": ("ingest/stores/*.py", "ingest/events/sqlite*.py"),
     "starlette": ("deploy/hooks.py",),
     "tokenizers": ("ingest/embed.py",),
     "torch": ("ingest/embed.py",),
@@ -56,9 +63,10 @@ VENDORS = {
 """Each vendor, and the only places that may know it. sqlite3 is a vendor here: it is one store of two."""
 
 PURE = (
+    "ingest/events/codec.py", "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py",
     "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/losses.py", "ingest/model.py", "ingest/place.py",
     "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py", "navigator/answer.py", "navigator/errors.py",
-    "navigator/extracts.py", "navigator/forest.py", "navigator/greeting.py", "navigator/marks.py", "navigator/outline.py",
+    "navigator/extracts.py", "navigator/forest.py", "navigator/greeting.py", "navigator/links.py", "navigator/marks.py", "navigator/passages.py", "navigator/rules.py", "navigator/outline.py",
     "navigator/passages.py", "navigator/ports.py", "navigator/rules.py",
 )  # fmt: skip
 OUTSIDE = {

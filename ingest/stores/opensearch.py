@@ -3,7 +3,7 @@
 Reading by id is real-time; a search sees what was written before the index was last refreshed. Indexes are reached by
 their alias only, and a write through an alias that is not there fails instead of making an index of its own kind.
 
-opensearch-py's errors are translated in `_once`, those of single items in `bulk`, and nowhere else: a lost
+opensearch-py's errors are translated in `_once`, those of single items in `_read` and `_refused`: a lost
 compare-and-set is Conflict; no connection, no answer in time, 429 and 5xx are asked again within `patience` and then are
 StoreUnavailable, as is all else at once. What is asked again may have been done already: writes are such that this does
 no harm.
@@ -37,6 +37,7 @@ ONE_SHARD = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
 _Api = Callable[[AsyncOpenSearch], Awaitable[Any]]
 
 _MAY_PASS = frozenset({429, 500, 502, 503, 504})
+_NO_INDEX = "index_not_found_exception"
 _CONNECTIONS = 32
 _IDS_A_REQUEST = 5_000
 _HITS_A_REQUEST = 500
@@ -62,7 +63,8 @@ class Item:
 
 
 class OpenSearch:
-    """`timeout`: seconds for one request; `patience`: seconds that a request is repeated while the cluster is away."""
+    """`url` is shown in errors: user and password stand apart from it. `timeout`: seconds for one request; `patience`:
+    seconds that a request is repeated while the cluster is away."""
 
     def __init__(
         self,
@@ -137,17 +139,22 @@ class OpenSearch:
         self, alias: str, ids: Iterable[str], fields: Sequence[str] = ("*",), without: Sequence[str] = ()
     ) -> dict[str, Document]:
         """Those of the documents that exist, as they are now. `fields` and `without` are paths into the document."""
-        found: dict[str, Document] = {}
         params = {"_source_includes": ",".join(fields), "_source_excludes": ",".join(without)}
+        found: dict[str, Document] = {}
         for batch in _batches(list(dict.fromkeys(ids)), _IDS_A_REQUEST):
-            body = {"ids": list(batch)}
-            answer = await self.call(partial(_mget, alias=alias, body=body, params=params))
-            for item in answer["docs"]:
-                if "error" in item:
-                    raise StoreUnavailable(f"{self._url} cannot read {alias}: {json.dumps(item['error'])[:500]}")
-                if item["found"]:
-                    found[item["_id"]] = Document(item["_id"], item["_source"], _revision(item))
+            items = await patiently(partial(self._read, alias, batch, params), self._patience)
+            found |= {item["_id"]: Document(item["_id"], item["_source"], _revision(item)) for item in items}
         return found
+
+    async def _read(self, alias: str, ids: Sequence[str], params: Json) -> list[Json]:
+        """Those that are found. A shard that recovers answers an error for each of its documents."""
+        body = {"ids": list(ids)}
+        answer = await self._once(lambda client: client.mget(index=alias, body=body, params=params))
+        for item in answer["docs"]:
+            if "error" in item:
+                what = f"{self._url} cannot read {alias}: {json.dumps(item['error'])[:500]}"
+                raise StoreUnavailable(what) if item["error"]["type"] == _NO_INDEX else NotNow(what)
+        return [item for item in answer["docs"] if item["found"]]
 
     async def write(self, alias: str, document: Document, expected: str | None) -> str:
         """Replace the document whose revision is `expected` (None: it must not exist); the new revision. Raises
@@ -243,10 +250,6 @@ class OpenSearch:
         if error.status_code in (401, 403):
             return StoreUnavailable(f"{what}: check the user, the password and what that user may do")
         return NotNow(what) if error.status_code in _MAY_PASS else StoreUnavailable(what)
-
-
-async def _mget(client: AsyncOpenSearch, alias: str, body: Json, params: Json) -> Any:
-    return await client.mget(index=alias, body=body, params=params)
 
 
 def _reason(error: TransportError) -> str:

@@ -111,6 +111,7 @@ class OpenSearchTreeStore:
         """Found by searching, then read as they are now. While a page moves, two records may list one node for a
         moment: the one that was written last counts."""
         wanted = list(dict.fromkeys(ids))
+        among = set(wanted)
         keys: set[str] = set()
         for start in range(0, len(wanted), _IDS_A_QUERY):
             keys |= set(await self._keys({"terms": {"node_ids": wanted[start : start + _IDS_A_QUERY]}}))
@@ -120,7 +121,7 @@ class OpenSearchTreeStore:
             record = record_of(document.source)
             if record.state == "live" and record.page:
                 outline = outline_of(document.source)
-                located |= {node.id: Located(node, outline) for node in record.page.nodes}
+                located |= {node.id: Located(node, outline) for node in record.page.nodes if node.id in among}
         return {node_id: located[node_id] for node_id in wanted if node_id in located}
 
     async def find(self, prefix: str) -> Sequence[str]:
@@ -182,14 +183,15 @@ class OpenSearchTreeStore:
 
     async def forget(self, site: str) -> int:
         """Page by page: what is cut short half-way is finished by doing it again."""
-        gone = 0
-        for alias in (self._watch, self._pages):
-            await self._server.refresh(alias)
-            found = self._server.every(alias, _all_of(site=[site]), "key", ["key"])
-            items = [Item(document.id) async for document in found]
-            await self._server.bulk(alias, items)
-            gone = len(items)
-        return gone
+        await self._remove(self._watch, site)
+        return await self._remove(self._pages, site)
+
+    async def _remove(self, alias: str, site: str) -> int:
+        await self._server.refresh(alias)
+        found = self._server.every(alias, _all_of(site=[site]), "key", ["key"])
+        items = [Item(document.id) async for document in found]
+        await self._server.bulk(alias, items)
+        return len(items)
 
     # --- watch state
 

@@ -12,7 +12,7 @@ from ingest.events.consumer import AHEAD
 from ingest.events.topics import dead_topic
 from ingest.ports import Consumer, EventLog, Record
 from tests.contract.conftest import HAND_OVER, SESSION
-from tests.contract.log_reading import JOINED, all_of, drain, keys_in_one_partition, one, read
+from tests.contract.log_reading import JOINED, all_of, drain, eventually, keys_in_one_partition, one, read
 
 SPREAD = [f"key {number}" for number in range(64)]
 """Keys enough for every partition to get some."""
@@ -21,11 +21,6 @@ SPREAD = [f"key {number}" for number in range(64)]
 async def append_all(log: EventLog, topic: str, keys: Sequence[str], value: bytes = b"x") -> None:
     for key in keys:
         await log.append(topic, key, value)
-
-
-async def until_it_has_records(consumer: Consumer) -> Record:
-    """A member of the group that holds partitions with records in them."""
-    return await one(consumer)
 
 
 async def test_take_gives_what_there_is_at_once_and_at_most_what_was_asked_for(log: EventLog, topic: str) -> None:
@@ -204,8 +199,11 @@ async def test_members_share_the_partitions_and_each_record_goes_to_one(log: Eve
             for found in taken.values():
                 found.clear()
             await append_all(log, topic, SPREAD, b"counted")
-            while sum(map(len, taken.values())) < len(SPREAD) or await log.lag(topic, "g"):
-                await asyncio.sleep(0.1)
+
+            async def all_committed() -> bool:
+                return sum(map(len, taken.values())) >= len(SPREAD) and not await log.lag(topic, "g")
+
+            await eventually(all_committed)
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
@@ -223,7 +221,7 @@ async def test_a_newcomer_waits_for_work_in_hand_and_it_is_not_done_twice(log: E
             await asyncio.sleep(HAND_OVER / 3)
             assert all([await old.acknowledge(record) for record in in_hand])
             await append_all(log, topic, SPREAD, b"later")
-            assert (await until_it_has_records(new)).value == b"later"
+            assert (await one(new)).value == b"later"
             assert all(record.value == b"later" for record in await new.take(100, wait=0.3))
 
 

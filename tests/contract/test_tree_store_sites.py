@@ -219,3 +219,53 @@ async def test_watch_state_makes_no_record(trees: TreeStore) -> None:
     await trees.reserve(BASE + "q", "docs")
     assert await trees.get(BASE + "p") is None
     assert [state async for state in trees.scan()] == []
+
+
+async def test_every_field_of_a_watch_state_comes_back(trees: TreeStore) -> None:
+    state = WatchState(
+        "p",
+        "docs",
+        hash="h",
+        full_at=NOON,
+        due_at=NOON + timedelta(hours=1),
+        asked_at=NOON,
+        interval=300.5,
+        failures=2,
+        error="503 ü",
+        lastmod="2026-01-01",
+        wasted=1,
+        sent="s",
+        going="HTTP 410",
+        going_to=BASE + "q",
+        left_at=NOON,
+        begun=1,
+        begun_seq=7,
+    )
+    await trees.watch(state)
+    assert await trees.watched("p") == state
+
+
+async def test_watching_gives_all_watch_states_of_a_site_in_the_order_of_their_keys(trees: TreeStore) -> None:
+    await trees.watch(WatchState("site:docs", "docs", error="no sitemap"))
+    await trees.watch(WatchState(BASE + "b", "docs", etag="e"))
+    await trees.reserve(BASE + "b", "docs")
+    await trees.reserve(BASE + "a", "docs")
+    await trees.watch(WatchState(BASE + "c", "other"))
+    states = [state async for state in trees.watching("docs")]
+    assert states == [
+        WatchState(BASE + "a", "docs", seq=1),
+        WatchState(BASE + "b", "docs", seq=1, etag="e"),
+        WatchState("site:docs", "docs", error="no sitemap"),
+    ]
+    assert [state async for state in trees.watching("nowhere")] == []
+
+
+async def test_watching_many_states_misses_none_and_lets_its_caller_write_meanwhile(trees: TreeStore) -> None:
+    keys = [f"{BASE}p{number:03}" for number in range(520)]
+    await asyncio.gather(*(trees.watch(WatchState(key, "docs")) for key in keys))
+    seen = []
+    async for state in trees.watching("docs"):
+        seen.append(state.key)
+        if len(seen) in (1, 510):
+            await trees.watch(replace(state, misses=1))
+    assert seen == keys

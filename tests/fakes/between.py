@@ -44,13 +44,18 @@ Forward = Callable[[Passing], Awaitable[Response]]
 Behaviour = Callable[[Passing, Forward], Awaitable[Response]]
 
 
-def answer(status: int, reason: str = "as the test wants it") -> Behaviour:
+def say(content: object, status: int = 200) -> Behaviour:
     """Nothing is passed on."""
 
-    async def refuse(_: Passing, __: Forward) -> Response:
-        return JSONResponse({"error": {"type": "test", "reason": reason}, "status": status}, status)
+    async def answer(_: Passing, __: Forward) -> Response:
+        return JSONResponse(content, status)
 
-    return refuse
+    return answer
+
+
+def answer(status: int, reason: str = "as the test wants it") -> Behaviour:
+    """Nothing is passed on: an error as OpenSearch gives them."""
+    return say({"error": {"type": "test", "reason": reason}, "status": status}, status)
 
 
 def late(seconds: float) -> Behaviour:
@@ -70,9 +75,8 @@ def refuse_item(position: int) -> Behaviour:
     async def refuse(passing: Passing, forward: Forward) -> Response:
         lines = passing.body.splitlines(keepends=True)
         left = b"".join(lines[: 2 * position] + lines[2 * position + 2 :])
-        done = json.loads(
-            (await forward(Passing(passing.method, passing.path, passing.query, passing.headers, left))).body
-        )
+        passed = await forward(Passing(passing.method, passing.path, passing.query, passing.headers, left))
+        done = json.loads(bytes(passed.body))
         error = {"type": "opensearch_rejected_execution_exception", "reason": "busy"}
         done["items"].insert(position, {"index": {"_index": "x", "_id": "y", "status": 429, "error": error}})
         return JSONResponse({**done, "errors": True})
@@ -92,6 +96,11 @@ class Between(ThreadedServer):
     def next(self, ending: str, *behaviours: Behaviour) -> None:
         """The next requests whose path ends so behave like this, one after the other."""
         self._planned.append((ending, deque(behaviours)))
+
+    def forget(self) -> None:
+        """What was planned and what came."""
+        self._planned.clear()
+        self.requests.clear()
 
     def bodies(self, ending: str) -> list[bytes]:
         return [body for _, path, body in self.requests if path.endswith(ending)]

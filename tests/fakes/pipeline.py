@@ -1,6 +1,6 @@
 """A whole pipeline in one process: a site, its watcher, the event log, the indexer service, the stores.
 
-async with pipeline(tmp_path, site, fetcher) as pipe:
+async with pipeline(site) as pipe:
     await pipe.settle()                     # one tick of the watcher, then the service until nothing is left
     pipe.clock.advance(hours=2)             # pages become due
 """
@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ingest.attempts import Attempts
@@ -42,6 +43,9 @@ from tests.fakes.embedder import HashingEmbedder
 QUICK = Timing(session=5.0, hand_over=1.0, poll=0.01)
 SOON = Patience(attempts=3, pause=0.01, longest=0.02, grace=5.0)
 PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
+
+
+_MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 
 
 class MovingClock:
@@ -191,12 +195,15 @@ class Pipeline:
 
 
 @asynccontextmanager
-async def pipeline(folder: Path, site: Site, **parts: Any) -> AsyncIterator[Pipeline]:
-    """On the embedded stores."""
+async def pipeline(site: Site, **parts: Any) -> AsyncIterator[Pipeline]:
+    """On the embedded stores, in a file system in memory where there is one: these tests would spend most of their time
+    waiting for the disk, and are not about it."""
     embedder = HashingEmbedder()
-    async with (
-        SqliteTreeStore(folder / "trees.sqlite") as trees,
-        EdgeChunkIndex(folder / "chunks", embedder.dimensions) as index,
-        SqliteEventLog(folder / "events.sqlite", WallClock(), timing=QUICK) as events,
-    ):
-        yield Pipeline(site, trees, index, events, embedder, **parts)
+    with TemporaryDirectory(dir=_MEMORY) as name:
+        folder = Path(name)
+        async with (
+            SqliteTreeStore(folder / "trees.sqlite") as trees,
+            EdgeChunkIndex(folder / "chunks", embedder.dimensions) as index,
+            SqliteEventLog(folder / "events.sqlite", WallClock(), timing=QUICK) as events,
+        ):
+            yield Pipeline(site, trees, index, events, embedder, **parts)

@@ -18,11 +18,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-from uuid import UUID
 
 import qdrant_edge as edge
 from starlette.applications import Starlette
@@ -30,9 +29,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from tests.fakes.qdrant_rules import Collection, Json, Refused, limit, only, uuid
 from tests.fakes.threaded import ThreadedServer
 
-Json = dict[str, Any]
 LARGEST_BODY = 32 * 1024 * 1024
 LATE = 0.1
 """Seconds after its acknowledgement that a write without wait=true is done."""
@@ -56,45 +55,6 @@ class Fault:
     delay: float = 0.0
     applies: Literal["nothing", "half", "all"] = "nothing"
     retry_after: int | None = None
-
-
-class Refused(Exception):
-    """What the server answers instead of a result."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-@dataclass
-class Collection:
-    """A shard and what the server knows of it beyond."""
-
-    shard: edge.EdgeShard
-    folder: Path
-    size: int
-    strict: bool
-    indexed: set[str] = field(default_factory=set)
-
-    def filter(self, asked: Json | None) -> edge.Filter | None:
-        if asked is None:
-            return None
-        only(asked, "must")
-        for condition in asked["must"]:
-            only(condition, "key", "match")
-            only(condition["match"], "any")
-            if self.strict and condition["key"] not in self.indexed:
-                raise Refused(
-                    400, f'Bad request: Index required but not found for "{condition["key"]}" of one of: [keyword]'
-                )
-        return edge.Filter(
-            must=[edge.FieldCondition(each["key"], match=edge.MatchAny(each["match"]["any"])) for each in asked["must"]]
-        )
-
-    def vector(self, given: list[float]) -> list[float]:
-        if len(given) != self.size:
-            raise Refused(400, f"Wrong input: Vector dimension error: expected dim: {self.size}, got {len(given)}")
-        return given
 
 
 class QdrantServer(ThreadedServer):
@@ -125,6 +85,7 @@ class QdrantServer(ThreadedServer):
     def _routes(self) -> list[Route]:
         one = "/collections/{name}"
         table: list[tuple[str, str, str, Callable[[Request, Json], Any]]] = [
+            ("GET", "/collections", "list", self._list),
             ("GET", "/aliases", "list_aliases", self._list_aliases),
             ("POST", "/collections/aliases", "change_aliases", self._change_aliases),
             ("GET", f"{one}/exists", "exists", self._exists),
@@ -190,6 +151,9 @@ class QdrantServer(ThreadedServer):
 
     def _asked(self, request: Request) -> Collection:
         return self._collections[self._real(request.path_params["name"])]
+
+    def _list(self, _: Request, __: Json) -> Json:
+        return {"collections": [{"name": name} for name in sorted(self._collections)]}
 
     def _exists(self, request: Request, _: Json) -> Json:
         name = request.path_params["name"]
@@ -319,26 +283,3 @@ class QdrantServer(ThreadedServer):
         collection = self._asked(request)
         asked = edge.CountRequest(exact=body["exact"], filter=collection.filter(body.get("filter")))
         return {"count": collection.shard.count(asked)}
-
-
-def only(body: Mapping[str, Any], *known: str) -> None:
-    """Fields that say nothing may be there."""
-    if unknown := {name for name, value in body.items() if value is not None} - {*known}:
-        raise Refused(400, f"Format error in JSON body: this server does not know {sorted(unknown)}")
-
-
-def uuid(point: Any) -> str:
-    try:
-        return str(UUID(point))
-    except (ValueError, AttributeError, TypeError):
-        raise Refused(
-            400, f"Format error in JSON body: value {point} is not a valid point ID, valid values are a UUID"
-        ) from None
-
-
-def limit(body: Json) -> int:
-    if body["limit"] < 1:
-        raise Refused(
-            422, f"Validation error in JSON body: [limit: value {body['limit']} invalid, must be 1 or larger]"
-        )
-    return int(body["limit"])

@@ -16,15 +16,21 @@ from ingest.stores.opensearch_trees import OpenSearchTreeStore
 from ingest.stores.opensearch_words import OpenSearchWords
 from tests.contract.chunks import chunk
 from tests.contract.records import live, without_page
-from tests.fakes.between import Between, answer, late, refuse_item
+from tests.fakes.between import Between, answer, late, refuse_item, say
 from tests.servers.java import free_ports
 from tests.servers.opensearch import OpenSearch as Node
 
 
-@pytest.fixture
-def between(opensearch: Node) -> Iterator[Between]:
+@pytest.fixture(scope="module")
+def shared_between(opensearch: Node) -> Iterator[Between]:
     with Between(opensearch.url) as between:
         yield between
+
+
+@pytest.fixture
+def between(shared_between: Between) -> Between:
+    shared_between.forget()
+    return shared_between
 
 
 @pytest.fixture
@@ -104,6 +110,15 @@ async def test_a_cluster_that_is_busy_for_a_moment_is_asked_again(trees: OpenSea
     assert set(await trees.nodes(["p-1"])) == {"p-1"}
 
 
+async def test_documents_of_a_shard_that_recovers_are_asked_for_again(
+    trees: OpenSearchTreeStore, between: Between
+) -> None:
+    await trees.put(live("p"), None)
+    error = {"type": "no_shard_available_action_exception", "reason": "RECOVERING"}
+    between.next("_mget", say({"docs": [{"_index": "x", "_id": "y", "error": error}]}))
+    assert await trees.get(live("p").key) is not None
+
+
 @pytest.mark.parametrize(("status", "advice"), [(503, "503"), (401, "password"), (403, "may do"), (400, "the reason")])
 async def test_a_cluster_that_goes_on_refusing_is_an_error_that_says_why(
     between: Between, name: str, status: int, advice: str
@@ -145,7 +160,7 @@ async def test_what_was_acknowledged_survives_a_crash_and_what_is_asked_meanwhil
             trees.put(live("p", seq=2), revision), words.upsert([chunk("two", "alpha")]), trees.reserve("p", "docs")
         )
         await asyncio.sleep(0.1)
-        await asyncio.to_thread(opensearch.start)
+        opensearch.start()  # not in another thread: the node would end with it
         _, __, seq = await waiting
         stored = await trees.get(live("p").key)
         assert stored is not None
@@ -226,6 +241,17 @@ async def test_keys_far_longer_than_an_id_may_be_are_told_apart(trees: OpenSearc
     for path in (f"{long}1", f"{long}2"):
         assert await trees.get(live(path).key) is not None
         assert await trees.watched(live(path).key) == WatchState(live(path).key, "docs", etag=path)
+
+
+async def test_watch_states_of_one_site_come_in_the_order_of_their_keys(trees: OpenSearchTreeStore) -> None:
+    for key in ("c", "a", "site:docs"):
+        await trees.watch(WatchState(key, "docs", interval=2.5, due_at=live("p").checked_at))
+    await trees.watch(WatchState("b", "other"))
+    await trees.reserve("b2", "docs")
+    states = [state async for state in trees.watching("docs")]
+    assert [state.key for state in states] == ["a", "b2", "c", "site:docs"]
+    assert states[0] == await trees.watched("a") == WatchState("a", "docs", interval=2.5, due_at=live("p").checked_at)
+    assert states[1] == WatchState("b2", "docs", 1)
 
 
 async def test_waiting_for_the_refresh_makes_words_searchable_too(server: OpenSearch, name: str) -> None:
