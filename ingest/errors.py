@@ -10,6 +10,7 @@ IngestError
 │   ├── PageTooLarge    the page is larger than the site's limit
 │   └── Blocked         not fetched on purpose: off the site's hosts, private address, robots.txt
 ├── SiteUnusable        a site's start gives nothing to index
+├── UnknownSite         an event is of a site that the settings do not name
 ├── RecordTooLarge      a record is larger than the event log takes
 ├── Undecodable         the bytes of a record are not what its topic holds
 └── GroupBusy           a consumer group still has members
@@ -58,6 +59,10 @@ class Blocked(FetchFailed):
 
 class SiteUnusable(IngestError):
     """A site's start gives nothing to index."""
+
+
+class UnknownSite(IngestError):
+    """An event is of a site that the settings do not name."""
 
 
 class RecordTooLarge(IngestError):

@@ -27,6 +27,7 @@ from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Sit
 from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore, Vector
 from ingest.reading import Reader, Reading
 from ingest.sites.scope import version_of
+from ingest.spare import SpareVectors
 from ingest.text.chunks import Sizes, chunk_page
 from ingest.text.words import ANALYSER_VERSION
 from ingest.urls import page_key
@@ -83,6 +84,7 @@ class Indexer:
         self._clock = clock
         self._sizes = sizes
         self._rebuild = rebuild
+        self._spare = SpareVectors()
         self._analyser = f"{ANALYSER_VERSION}/{sizes.text}+{sizes.path}/{embedder.name}"
 
     async def handle(self, event: PageEvent) -> Outcome:
@@ -194,7 +196,8 @@ class Indexer:
         """Bring the index in step; how many inputs had to be embedded."""
         held = await self._index.ids_of(key)
         missing = [chunk for chunk in chunks if held.get(chunk.id) != chunk.input_hash]
-        vectors: dict[str, Vector] = dict(await self._index.vectors({chunk.input_hash for chunk in missing}))
+        wanted = {chunk.input_hash for chunk in missing}
+        vectors: dict[str, Vector] = {**await self._index.vectors(wanted), **self._spare.among(wanted)}
         inputs: Mapping[str, str] = {c.input_hash: c.embedded for c in missing if c.input_hash not in vectors}
         made = await self._embedder.embed(list(inputs.values()))
         vectors.update(zip(inputs, made, strict=True))
@@ -205,7 +208,9 @@ class Indexer:
         """Step 4: what the index holds for the page beyond what its record lists goes."""
         stored = await self._trees.get(key)
         listed = set(stored.record.chunk_ids) if stored else set()
-        if stray := [chunk for chunk in await self._index.ids_of(key) if chunk not in listed]:
+        held = await self._index.ids_of(key)
+        if stray := {chunk: held[chunk] for chunk in held if chunk not in listed}:
+            self._spare.keep(await self._index.vectors(stray.values()))
             await self._index.delete(stray)
 
     # --- a page without content, or with somebody else's

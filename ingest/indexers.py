@@ -16,17 +16,13 @@ from typing import Self
 
 import structlog
 
-from ingest.errors import IngestError
+from ingest.errors import UnknownSite
 from ingest.indexer import Indexer, Outcome
 from ingest.model import PageEvent, Site
 from ingest.ports import Clock, Fetcher
 from ingest.reading import missing_page
 
 log = structlog.get_logger()
-
-
-class UnknownSite(IngestError):
-    """The event is of a site that the settings do not name."""
 
 
 class _Open:

@@ -17,12 +17,11 @@ from dataclasses import dataclass, field
 import structlog
 
 from ingest.attempts import Attempts
-from ingest.errors import Blocked, FolderBusy, IndexMismatch, ModelMissing, StoreUnavailable, Undecodable
+from ingest.errors import Blocked, FolderBusy, IndexMismatch, ModelMissing, StoreUnavailable, Undecodable, UnknownSite
 from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
 from ingest.events.topics import PAGES
 from ingest.indexer import Outcome
-from ingest.indexers import UnknownSite
 from ingest.model import PageEvent
 from ingest.ports import Consumer, EventLog, Record
 

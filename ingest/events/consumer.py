@@ -1,7 +1,9 @@
 """What the consumers of all event logs have in common: windows over partitions, and what is handed out of them.
 
+`_settled` is set while it is known which partitions are held, `_refused` while the group takes no commits from this member.
+
 An adapter fills `_windows` in a background task, says in `_store_offset` how an offset is committed, and calls `_wake`
-when something changed. What goes wrong in the background is raised by `take`, as long as it lasts.
+when something changed. What goes wrong in the background is raised by `take` for as long as it lasts.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from itertools import islice
 
+from ingest.errors import StoreUnavailable
 from ingest.events.codec import DeadLetter, dump_dead
 from ingest.events.topics import dead_topic
 from ingest.events.window import Window
@@ -20,6 +23,7 @@ from ingest.ports import Record
 
 AHEAD = 200
 """How many offsets of a partition a consumer reads past the first record that is not acknowledged."""
+_GLANCE = 0.02
 
 Append = Callable[[str, str, bytes | None], Awaitable[None]]
 
@@ -33,6 +37,8 @@ class WindowedConsumer(ABC):
         self._trouble: BaseException | None = None
         self._background: asyncio.Task[None] | None = None
         self._handing_over: set[int] = set()
+        self._settled = asyncio.Event()
+        self._refused = False
         self._changed = asyncio.Event()
         self._progress = asyncio.Event()
         self._committing = asyncio.Lock()
@@ -47,12 +53,13 @@ class WindowedConsumer(ABC):
             self._changed.clear()
             if records := self._hand_out(most):
                 return records
-            if self._trouble is not None:
-                raise self._trouble
             try:
                 async with asyncio.timeout_at(deadline):
                     await self._changed.wait()
             except TimeoutError:
+                # Only now, so that a caller who tries again does not do so without pause.
+                if self._trouble is not None:
+                    raise self._trouble.with_traceback(None) from None
                 return ()
 
     async def acknowledge(self, record: Record) -> bool:
@@ -88,16 +95,33 @@ class WindowedConsumer(ABC):
         return records
 
     async def _commit(self, partition: int, window: Window) -> bool:
-        """Commit what is contiguous. Acknowledgements that wait here are covered by one commit."""
+        """Commit what is contiguous; where a rebalance is in the way, as soon as it is over and if the partition stayed."""
+        while not await self._committed(partition, window):
+            if self._windows.get(partition) is not window:
+                return False
+            await asyncio.sleep(_GLANCE)
+            await self._settled.wait()
+        return True
+
+    async def _committed(self, partition: int, window: Window) -> bool:
+        """One try. Acknowledgements that wait here for each other are covered by one commit."""
         async with self._committing:
-            while self._windows.get(partition) is window:
-                offset = window.committable
-                if offset <= window.committed:
-                    return True
-                if await self._store_offset(partition, offset):
-                    window.committed = offset
-                    self._wake()
-            return False
+            if self._windows.get(partition) is not window:
+                return False
+            offset = window.committable
+            if offset > window.committed:
+                if not await self._store_offset(partition, offset):
+                    return False
+                window.committed = offset
+                self._wake()
+            return True
+
+    async def _commit_finished(self, within: float) -> None:
+        """What earlier commits failed to commit. Where it fails again, it is done again by whoever comes next."""
+        with suppress(TimeoutError, StoreUnavailable):
+            async with asyncio.timeout(within):
+                for partition, window in list(self._windows.items()):
+                    await self._committed(partition, window)
 
     def _wake(self) -> None:
         """Those who wait for records, and those who wait for work to finish, look again."""
@@ -105,10 +129,10 @@ class WindowedConsumer(ABC):
         self._progress.set()
 
     async def _quiet(self, within: float) -> None:
-        """Wait until nothing is in hand and all that is finished is committed, or the time is up."""
+        """Wait until nothing is in hand and all that is finished is committed, or nothing can be, or the time is up."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
-                while any(not window.done for window in self._windows.values()):
+                while not self._refused and any(not window.done for window in self._windows.values()):
                     self._progress.clear()
                     await self._progress.wait()
 

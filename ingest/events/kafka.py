@@ -16,7 +16,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError, NoError, TopicAlreadyExistsError, for_code
 
 from ingest.errors import StoreUnavailable
-from ingest.events.kafka_client import LARGEST, Connection, as_record, meaning, reader, translated
+from ingest.events.kafka_client import LARGEST, TOO_LARGE, Connection, as_record, meaning, reader, start, translated
 from ingest.events.kafka_group import TIMING, KafkaConsumer, Timing
 from ingest.events.topics import KEEPING, Keeping, check_size
 from ingest.ports import Consumer, Record
@@ -63,11 +63,11 @@ class KafkaEventLog:
             async with asyncio.timeout(self._connection.timeout):
                 await producer.send_and_wait(topic, value, raw)
         except (KafkaError, OSError) as error:
-            translation = meaning(self._connection, f"appending to {topic}", error)
-            if isinstance(translation, StoreUnavailable):
-                # A producer that failed may refuse all that follows: the next append gets a new one.
+            self._known.discard(topic)
+            if isinstance(error, KafkaError) and not error.retriable and not isinstance(error, TOO_LARGE):
+                # Such a producer refuses all that follows: the next append gets a new one.
                 await self._give_up(producer)
-            raise translation from error
+            raise meaning(self._connection, f"appending to {topic}", error) from error
 
     @asynccontextmanager
     async def consume(self, topic: str, group: str) -> AsyncIterator[Consumer]:
@@ -96,7 +96,7 @@ class KafkaEventLog:
                 oldest = await kafka.beginning_offsets(partitions)
                 ends = await kafka.end_offsets(partitions)
                 open_ = [partition for partition in partitions if oldest[partition] < ends[partition]]
-                kafka.assign(open_)
+                kafka.assign(open_ or partitions)
                 await kafka.seek_to_beginning()
                 while any([await kafka.position(partition) < ends[partition] for partition in open_]):
                     for partition, found in (await kafka.getmany(timeout_ms=1000)).items():
@@ -139,8 +139,7 @@ class KafkaEventLog:
             **self._connection.options(), enable_idempotence=True, acks="all", max_request_size=LARGEST
         )
         try:
-            async with asyncio.timeout(self._connection.timeout):
-                await producer.start()
+            await start(producer, self._connection.timeout)
         except BaseException:
             await _stopped(producer)
             raise
@@ -157,8 +156,8 @@ class KafkaEventLog:
         with translated(self._connection, f"looking for {topic}"):
             admin = AIOKafkaAdminClient(**self._connection.options())
             try:
+                await start(admin, self._connection.timeout)
                 async with asyncio.timeout(self._connection.timeout):
-                    await admin.start()
                     if topic not in await admin.list_topics():
                         await self._create(admin, topic)
             finally:

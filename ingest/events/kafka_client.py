@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import (
@@ -30,12 +30,14 @@ from ingest.errors import GroupBusy, IngestError, RecordTooLarge, StoreUnavailab
 from ingest.events.topics import MAX_BYTES
 from ingest.ports import Record
 
+_MOMENT = 2.0
+
 LARGEST = 4 * MAX_BYTES
 """Of a request, and of a dead letter's record: a value grows by a third in base64, a key is there twice."""
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 
-_TOO_LARGE = (MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError)
+TOO_LARGE = (MessageSizeTooLargeError, RecordListTooLargeError, RecordTooLargeError)
 _REFUSED = (
     AuthenticationFailedError,
     SaslAuthenticationFailed,
@@ -102,7 +104,7 @@ def translated(connection: Connection, doing: str) -> Iterator[None]:
 
 def meaning(connection: Connection, doing: str, error: Exception) -> IngestError:
     """What a vendor's error says in ours. TimeoutError, an OSError, is among them."""
-    if isinstance(error, _TOO_LARGE):
+    if isinstance(error, TOO_LARGE):
         return RecordTooLarge(f"{connection.name}, {doing}: {error}")
     if isinstance(error, CommitFailedError):
         return GroupBusy(f"{connection.name}, {doing}: the group has members: stop them first")
@@ -110,6 +112,26 @@ def meaning(connection: Connection, doing: str, error: Exception) -> IngestError
         return StoreUnavailable(f"{connection.name}, {doing}: refused ({error}): check user, password and ACLs")
     reason = str(error) or type(error).__name__
     return StoreUnavailable(f"{connection.name}, {doing}: {reason}; check that the brokers run and can be reached")
+
+
+class Client(Protocol):
+    """What all clients of aiokafka have in common."""
+
+    async def start(self) -> None: ...
+
+
+async def start(client: Client, within: float) -> None:
+    """Connect. aiokafka loses an open connection when it is cancelled half-way, so it gets a moment to come to an end.
+    Raises TimeoutError and what the client raises; the client is to be closed then, too."""
+    starting = asyncio.create_task(client.start())
+    try:
+        async with asyncio.timeout(within):
+            await asyncio.shield(starting)
+    finally:
+        if not starting.done():
+            await asyncio.wait([starting], timeout=_MOMENT)
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
 
 
 @asynccontextmanager
@@ -126,8 +148,7 @@ async def reader(
     )
     kafka.assign(partitions)
     try:
-        async with asyncio.timeout(connection.timeout):
-            await kafka.start()
+        await start(kafka, connection.timeout)
         yield kafka
     finally:
         await kafka.stop()

@@ -22,7 +22,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError, RecordTooLargeError
 
 from ingest.events.consumer import AHEAD, Append, WindowedConsumer
-from ingest.events.kafka_client import Connection, as_record, meaning
+from ingest.events.kafka_client import Connection, as_record, meaning, start
 from ingest.events.window import Window
 
 _log = structlog.get_logger(__name__)
@@ -39,13 +39,13 @@ class Timing:
 
     @property
     def rebalance(self) -> float:
-        return self.hand_over + self.session
+        """How long the others wait for a member to join anew: it commits, then lets work finish."""
+        return 2 * self.hand_over + self.session
 
 
 TIMING = Timing()
 _POLL_MS = 300
 _BATCH = 100
-_GLANCE = 0.02
 _RESTART_AFTER = 1.0
 _STOP_WITHIN = 10.0
 
@@ -68,8 +68,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         self._kafka: AIOKafkaConsumer | None = None
         self._rebalances = 0
         self._settled_at = 0
-        self._assigned = asyncio.Event()
-        self._settled = asyncio.Event()
+        self._assigned = False
         self._halted = False
         self._stalled: dict[TopicPartition, int] = {}
 
@@ -78,32 +77,34 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         return self
 
     async def __aexit__(self, *exc: object) -> None:
+        await self._commit_finished(_STOP_WITHIN)
         await self._stop()
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
         """Called by the client before it joins anew; its heartbeats go on meanwhile."""
         self._rebalances += 1
-        self._assigned.clear()
+        self._assigned = False
         self._settled.clear()
         self._handing_over = set(self._windows)
+        await self._commit_finished(self._timing.hand_over)
         await self._quiet(self._timing.hand_over)
 
     async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
         self._rebalances += 1
         for lost in set(self._windows) - {partition.partition for partition in assigned}:
             del self._windows[lost]
-        self._assigned.set()
+        self._assigned = True
 
     async def _store_offset(self, partition: int, offset: int) -> bool:
-        """Where a rebalance comes in between, wait until it is known who holds the partition."""
         if self._kafka is None:
             return False
         try:
             async with asyncio.timeout(self._connection.timeout):
                 await self._kafka.commit({TopicPartition(self._topic, partition): offset})
         except (CommitFailedError, IllegalStateError):
-            await asyncio.sleep(_GLANCE)
-            await self._settled.wait()
+            # A rebalance is under way or due, perhaps because this member was taken for dead.
+            self._refused = True
+            self._wake()
             return False
         except (KafkaError, OSError) as error:
             raise meaning(self._connection, f"committing an offset of {self._group}", error) from error
@@ -124,13 +125,13 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
     async def _member(self) -> AsyncIterator[AIOKafkaConsumer]:
         """A client that has joined the group, and has left it on return. What it held is given up."""
         kafka = self._kafka = self._connect()
-        kafka.subscribe([self._topic], listener=self)
         try:
-            async with self._patience():
-                await kafka.start()
+            await start(kafka, self._connection.timeout)
+            kafka.subscribe([self._topic], listener=self)
             yield kafka
         finally:
             self._kafka = None
+            self._assigned = False
             self._windows.clear()
             self._handing_over.clear()
             self._stalled.clear()
@@ -144,7 +145,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         self._halted = False
         watch_at = _now() + self._timing.watch
         while True:
-            if self._settled_at != self._rebalances:
+            if self._assigned and not self._steady:
                 await self._settle(kafka)
             before = self._rebalances
             try:
@@ -153,7 +154,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
             except RecordTooLargeError as error:
                 self._halt(error)
                 continue
-            if before != self._rebalances:
+            if before != self._rebalances or not self._steady:
                 continue
             self._add(batches)
             self._hold_back(kafka)
@@ -163,10 +164,9 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
 
     async def _settle(self, kafka: AIOKafkaConsumer) -> None:
         """Make the windows those of the partitions assigned, and the client's positions those of the windows."""
+        before = self._rebalances
+        assigned = kafka.assignment()
         async with self._patience():
-            await self._assigned.wait()
-            before = self._rebalances
-            assigned = kafka.assignment()
             oldest = await kafka.beginning_offsets(assigned) if assigned else {}
             committed = {partition: await kafka.committed(partition) for partition in assigned}
         if before != self._rebalances:
@@ -182,6 +182,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         self._windows = windows
         self._handing_over.clear()
         self._settled_at = before
+        self._refused = False
         self._settled.set()
         self._wake()
 
@@ -217,6 +218,11 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         if any(self._stalled.get(tp) == position for tp, position in stalled.items()):
             raise KafkaError(f"{self._topic} has records that are not fetched: {stalled}")
         self._stalled = stalled
+
+    @property
+    def _steady(self) -> bool:
+        """No rebalance is under way, and the windows are those of the last one."""
+        return self._assigned and self._settled_at == self._rebalances
 
     def _patience(self) -> asyncio.Timeout:
         return asyncio.timeout(self._timing.rebalance + self._connection.timeout)

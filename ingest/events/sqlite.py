@@ -24,7 +24,7 @@ from ingest.stores.database import Database
 SWEEP_EVERY = 1000
 _PAGE = 500
 
-_SCHEMA = (
+SCHEMA = (
     "CREATE TABLE records (topic TEXT, part INTEGER, pos INTEGER, key BLOB NOT NULL, value BLOB, at REAL NOT NULL,"
     " PRIMARY KEY (topic, part, pos)) WITHOUT ROWID",
     "CREATE INDEX by_key ON records (topic, key, pos)",
@@ -40,7 +40,7 @@ class SqliteEventLog:
     """`async with` opens the file, which is made if need be."""
 
     def __init__(self, path: Path, clock: Clock, *, keeping: Keeping = KEEPING, timing: Timing = TIMING) -> None:
-        self._database = Database(path, _SCHEMA, schema_version=1)
+        self._database = Database(path, SCHEMA, schema_version=1)
         self._clock = clock
         self._keeping = keeping
         self._timing = timing

@@ -26,6 +26,7 @@ from ingest.stores.database import Database
 
 PARTITIONS = 8
 _RETRY_AFTER = 1.0
+_STOP_WITHIN = 10.0
 
 _log = structlog.get_logger(__name__)
 
@@ -145,6 +146,7 @@ class SqliteConsumer(WindowedConsumer):
         self._holdings: dict[int, Holding] = {}
         self._due: dict[int, float] = {}
         self._renew_at = 0.0
+        self._settled.set()
 
     async def __aenter__(self) -> Self:
         await self._renew()
@@ -152,6 +154,7 @@ class SqliteConsumer(WindowedConsumer):
         return self
 
     async def __aexit__(self, *exc: object) -> None:
+        await self._commit_finished(_STOP_WITHIN)
         await self._stop()
         self._windows.clear()
         await self._database.write(self._membership.leave)

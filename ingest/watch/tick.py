@@ -110,15 +110,15 @@ class Tick:
         alert: what is known is looked at all the same, nothing is new and nothing is missing."""
         known = [key for key, state in records.items() if state.state in ("live", "alias", "skipped")]
         known += self._ledger.asked()
-        ledger, broken = self._ledger, partial_frontier(self._site, known)
+        ledger = self._ledger
         try:
             frontier = await discover(self._site, self._fetcher, known=known)
         except SiteUnusable as error:
             self.tally.problem = str(error)
-            return None if self._site.is_folder else broken
+            return None if self._site.is_folder else _unlisted(self._site, known)
         self.tally.problem = " ".join(frontier.warnings) or None
         if frontier.source == "links" and ledger.whole.sent == "sitemap" and self._sitemap_may_return():
-            return broken
+            return _unlisted(self._site, known)
         if frontier.complete:
             self._lastmods = dict.fromkeys(self._live, _UNLISTED) | frontier.lastmods
         ledger.whole = replace(ledger.whole, sent=frontier.source, missed_since=None)
@@ -253,6 +253,6 @@ class Tick:
             self._removals.miss(state)
 
 
-def partial_frontier(site: Site, known: list[str]) -> Frontier:
+def _unlisted(site: Site, known: list[str]) -> Frontier:
     """What is known of a site whose pages cannot be listed."""
     return Frontier(site, "sitemap", [], known=known, complete=False)

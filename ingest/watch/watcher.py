@@ -129,7 +129,7 @@ class SiteWatcher:
                     self._woken.set()
             except SiteUnusable as error:
                 log.info("folder_not_watched", site=self.site.name, reason=str(error))
-            await asyncio.sleep(self._every)
+                await asyncio.sleep(self._every)
 
     async def _state(self, key: str) -> WatchState:
         return await self._trees.watched(key) or WatchState(key, self.site.name)

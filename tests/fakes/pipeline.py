@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import httpx
+
 from ingest.attempts import Attempts
 from ingest.events.announce import Announcer
 from ingest.events.codec import DeadLetter, load_dead, load_event
@@ -76,7 +78,8 @@ async def no_rest(seconds: float) -> None:
 def open_fetcher(site: Site) -> AbstractAsyncContextManager[Fetcher]:
     if site.is_folder:
         return FolderFetcher(site)
-    return HttpFetcher(site, user_agent="ritbot/test", sleep=no_rest)
+    plain = httpx.AsyncHTTPTransport(verify=False, trust_env=False)  # reading all authorities takes half of a tick
+    return HttpFetcher(site, user_agent="ritbot/test", sleep=no_rest, transport=plain)
 
 
 @dataclass
@@ -94,7 +97,7 @@ class Pipeline:
     patience: Patience = SOON
     parallel: int = 4
 
-    def watcher(self) -> SiteWatcher:
+    def watcher(self, every: float = 300.0) -> SiteWatcher:
         return SiteWatcher(
             self.site,
             trees=self.trees,
@@ -103,6 +106,7 @@ class Pipeline:
             clock=self.clock,
             pace=self.pace,
             guard=Guard(),
+            every=every,
             chance=random.Random(1),
             workers=4,
         )

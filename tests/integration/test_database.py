@@ -13,6 +13,7 @@ import pytest
 
 from ingest.errors import StoreUnavailable
 from ingest.model import Node, Page, PageRecord
+from ingest.ports import WatchState
 from ingest.stores.database import Database
 from ingest.stores.sqlite import SqliteTreeStore
 
@@ -216,3 +217,35 @@ async def test_all_that_a_killed_process_was_told_is_stored_is_there(path: Path)
         assert keys >= {f"page {number}" for number in told}
         assert len(keys) <= len(told) + 1
         assert await store.reserve(f"page {told[-1]}", "docs") == 2
+
+
+async def test_an_older_file_is_brought_up_to_date_step_by_step(path: Path) -> None:
+    async with Database(path, SCHEMA, 1) as database:
+        await database.write(lambda db: db.execute("INSERT INTO numbers VALUES (7)"))
+    upgrades = {
+        1: ["ALTER TABLE numbers ADD COLUMN name TEXT"],
+        2: ["ALTER TABLE numbers ADD COLUMN colour TEXT", "UPDATE numbers SET colour = 'red'"],
+    }
+    for _ in range(2):
+        async with Database(path, ["not run"], 3, upgrades) as database:
+            assert await database.read(lambda db: tuple(db.execute("SELECT * FROM numbers").fetchone())) == (
+                7,
+                None,
+                "red",
+            )
+
+
+async def test_a_store_of_the_first_version_keeps_its_numbers(path: Path) -> None:
+    async with SqliteTreeStore(path) as trees:
+        assert await trees.reserve("p", "docs") == 1
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE watched DROP COLUMN state")
+        for column in ("etag", "last_modified", "missed_since", "fetched_at"):
+            db.execute(f"ALTER TABLE watched ADD COLUMN {column} TEXT")
+        db.execute("ALTER TABLE watched ADD COLUMN misses INTEGER NOT NULL DEFAULT 0")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    async with SqliteTreeStore(path) as trees:
+        assert await trees.reserve("p", "docs") == 2
+        await trees.watch(WatchState("p", "docs", etag="e"))
+        assert await trees.watched("p") == WatchState("p", "docs", seq=2, etag="e")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from ingest.model import Site
 from ingest.service import GROUP
 from ingest.watch.report import watch_report
 from tests.fakes.docsite import Behaviour, DocSite, flipping, page, redirect, status
+from tests.fakes.dying import Dies, Killed
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.pipeline import Pipeline, pipeline
 from tests.fakes.site import html
@@ -28,8 +28,8 @@ async def docs() -> AsyncIterator[DocSite]:
 
 
 @pytest.fixture
-async def pipe(docs: DocSite, tmp_path: Path) -> AsyncIterator[Pipeline]:
-    async with pipeline(tmp_path, Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
+async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
+    async with pipeline(Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
         yield pipe
 
 
@@ -93,7 +93,7 @@ async def test_a_broken_sitemap_removes_nothing_and_is_an_alert(
 ) -> None:
     if named:
         pipe.site = replace(pipe.site, sitemap=docs.url("/sitemap.xml"))
-    publish(docs, **many(12))
+    publish(docs, **many(7))
     await pipe.settle()
     docs.pages["/sitemap.xml"] = broken
     docs.pages["/p3"] = html("Page 3", "<p>Edited while the sitemap was broken.</p>")
@@ -102,7 +102,7 @@ async def test_a_broken_sitemap_removes_nothing_and_is_an_alert(
     assert tally.problem
     assert "itemap" in tally.problem
     assert (await watch_report(pipe.trees, "docs")).alerts
-    assert len(await pipe.live()) == 12
+    assert len(await pipe.live()) == 7
     assert "Edited" in (await pipe.page(docs.url("/p3"))).nodes[0].text
     publish(docs)
     await pipe.settle()
@@ -208,7 +208,7 @@ async def test_a_server_that_refuses_for_a_while_changes_nothing(pipe: Pipeline,
     await pipe.settle()
     fine = docs.pages["/a"]
     docs.pages["/a"] = status(code, html("Sorry", "<p>You cannot see this page now.</p>"))
-    for _ in range(5):
+    for _ in range(3):
         pipe.clock.advance(days=2)
         await pipe.settle()
     assert (await watch_report(pipe.trees, "docs")).failing[0][0] == docs.url("/a")
@@ -409,42 +409,6 @@ async def test_250_sections_of_which_none_changed_embed_nothing(pipe: Pipeline, 
 
 
 # --- 10, 11, 14, 15: the service
-
-
-class Killed(BaseException):
-    """The process ends here."""
-
-
-class Dies:
-    """A store in front of whose `call`-th write the process ends."""
-
-    def __init__(self, call: int) -> None:
-        self._left = call
-
-    def __call__(self, store: Any) -> Any:
-        return _Dying(store, self)
-
-    def step(self) -> None:
-        self._left -= 1
-        if self._left == 0:
-            raise Killed
-
-
-class _Dying:
-    def __init__(self, store: Any, dies: Dies) -> None:
-        self._store = store
-        self._dies = dies
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._store, name)
-        if name not in ("put", "upsert", "delete"):
-            return method
-
-        async def call(*args: Any, **kwargs: Any) -> Any:
-            self._dies.step()
-            return await method(*args, **kwargs)
-
-        return call
 
 
 @pytest.mark.parametrize("write", [1, 2, 3], ids=["before the chunks", "before the record", "before the sweep"])
