@@ -25,6 +25,7 @@ from deploy.commands import doctor as diagnosis
 from deploy.commands import index as indexing
 from deploy.commands import sites as listing
 from deploy.commands import tree as drawing
+from deploy.commands import watch as watching
 from deploy.complaints import SettingsError
 from deploy.known_sites import known_sites, named_on_command_line
 from deploy.settings import Settings, describe, load
@@ -48,11 +49,11 @@ Folder = Annotated[Path | None, typer.Option("--folder", help="The data folder, 
 Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
 
 
-def settings_of(config: Path | None, folder: Path | None = None) -> Settings:
+def settings_of(config: Path | None, folder: Path | None = None, *, server: bool = False) -> Settings:
     settings = load(config)
     if folder is not None:
         settings = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
-    log.configure(settings.log)
+    log.configure(settings.log, server=server)
     return settings
 
 
@@ -95,6 +96,22 @@ def index(
         sites = list(known.sites.values()) or fail("There is no site yet. Name one: ritbot index FOLDER or URL.")
     summaries = run(indexing.index_sites(settings, sites, console, accept=accept_removals, rebuild=rebuild))
     raise typer.Exit(indexing.exit_status(summaries, asked=len(sites)))
+
+
+@app.command()
+def watch(
+    target: Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")] = None,
+    accept: Annotated[str | None, typer.Option(help="Let the pages of this site go that are held back.")] = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Keep the index in step with the sites until stopped."""
+    settings = settings_of(config, folder, server=True)
+    if accept is not None:
+        raise typer.Exit(run(watching.let_go(settings, accept, console)))
+    known = known_sites(settings, settings.index.folder)
+    named = [named_on_command_line(settings, known, target, {})] if target else list(known.sites.values())
+    run(watching.watch(settings, named or fail("There is no site yet. Name a folder or URL."), console))
 
 
 @app.command()

@@ -70,6 +70,18 @@ class StoresSettings(Section):
     )
 
 
+class WatchSettings(Section):
+    every: float = Field(default=300.0, ge=1, description="Seconds between two rounds of looks at a site.")
+    first: float = Field(default=3_600.0, ge=1, description="Seconds until a new page is looked at again.")
+    soonest: float = Field(default=300.0, ge=1, description="Seconds between looks at a page that changes often.")
+    slowest: float = Field(default=86_400.0, ge=1, description="Seconds between looks at a page that never changes.")
+    full: float = Field(
+        default=604_800.0, ge=1, description="Seconds after which what a server says of change is checked."
+    )
+    misses: int = Field(default=3, ge=1, description="Looks in a row that find nothing before a page is gone.")
+    missing_for: float = Field(default=86_400.0, ge=0, description="Seconds for which a page must have been missing.")
+
+
 class EmbeddingSettings(Section):
     model: Text = Field(
         default="all-MiniLM-L6-v2",
@@ -171,6 +183,7 @@ class Settings(BaseSettings):
 
     index: IndexSettings
     stores: StoresSettings = StoresSettings()
+    watch: WatchSettings = WatchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     navigator: NavigatorSettings = NavigatorSettings()

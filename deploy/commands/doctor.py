@@ -11,11 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from deploy.compose import anthropic_model, open_stores
+from deploy.compose import Stores, anthropic_model, open_stores
 from deploy.known_sites import known_sites
 from deploy.settings import Settings, config_file
 from ingest.embed import MINILM, packaged_minilm
 from ingest.errors import IngestError, ModelMissing
+from ingest.watch.report import watch_report
 
 LOW_DISK = 500_000_000
 """Bytes; with less room left than this an index may not be written."""
@@ -97,6 +98,8 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
                     f"Site {name} ({site.start}): {text}",
                     "" if counts["live"] else f"Run: ritbot index {name}",
                 )
+                async for finding in _watched(stores, name):
+                    yield finding
             for name, when in known.interrupted.items():
                 yield Finding(
                     None,
@@ -116,6 +119,19 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
                 )
     except IngestError as error:
         yield Finding(False, "Index: it cannot be opened", str(error))
+
+
+async def _watched(stores: Stores, name: str) -> AsyncIterator[Finding]:
+    """What the watcher of a site would have its operator know."""
+    report = await watch_report(stores.trees, name)
+    if report.problem:
+        yield Finding(False, f"Watching {name}: {report.problem}", "See to the site; nothing is removed meanwhile.")
+    if report.held:
+        yield Finding(
+            False,
+            f"Watching {name}: {len(report.held)} pages would go, so many that none was removed",
+            f"If it is right, run: ritbot watch --accept {name}",
+        )
 
 
 async def _model(settings: Settings) -> AsyncIterator[Finding]:

@@ -202,3 +202,37 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     again = ritbot(tmp_path, "index", "html", "--folder", "data")
     assert "60 unchanged" in again.stdout
     assert " 0 embedded" in again.stdout
+
+
+def test_the_watcher_notices_an_edited_file_and_stops_when_told(tmp_path: Path) -> None:
+    (tmp_path / "html").mkdir()
+    page = tmp_path / "html" / "pump.html"
+    page.write_text(html("Pump", "<p>The pump is blue.</p>"), encoding="utf-8")
+    running = subprocess.Popen(
+        [*RITBOT, "watch", "html", "--folder", "data"],
+        cwd=tmp_path,
+        env=environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        handled(running, "new")
+        page.write_text(html("Pump", "<p>The pump is crimson.</p>"), encoding="utf-8")
+        handled(running, "changed")
+    finally:
+        running.send_signal(signal.SIGTERM)
+        output, _ = running.communicate(timeout=60)
+    assert running.returncode == 0, output
+    assert "1 changed, 1 new" in output
+    assert "crimson" in ritbot(tmp_path, "ask", "Which colour is the pump?", "--folder", "data").stdout
+
+
+def handled(running: subprocess.Popen[str], kind: str) -> None:
+    """Wait until the log says that a page was handled, with this outcome; its end is a failure."""
+    assert running.stderr is not None
+    for line in running.stderr:
+        if line.startswith("{") and json.loads(line).get("event") == "event_handled":
+            assert json.loads(line)["kind"] == kind
+            return
+    pytest.fail(f"the watcher ended before a page was {kind}")
