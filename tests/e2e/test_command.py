@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -181,6 +183,15 @@ def test_a_folder_that_is_not_there_is_a_plain_error(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def pages_in(folder: Path) -> int:
+    """How many page records the TreeStore holds; 0 while it is not made yet."""
+    try:
+        with closing(sqlite3.connect(f"{(folder / 'trees.sqlite').as_uri()}?mode=ro", uri=True)) as db:
+            return int(db.execute("SELECT count(*) FROM records").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
 def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     (tmp_path / "html").mkdir()
     for n in range(60):
@@ -189,9 +200,8 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     command = [*RITBOT, "index", "html", "--folder", "data"]
     running = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 90
-    while not (tmp_path / "data" / "chunks").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(3)
+    while not pages_in(tmp_path / "data") and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     output, _ = running.communicate(timeout=60)
     assert running.returncode == 130, output
