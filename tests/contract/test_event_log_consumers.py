@@ -163,10 +163,12 @@ async def test_a_consumer_reads_only_so_far_ahead_of_what_is_not_done(log: Event
                 assert await consumer.acknowledge(record)
         assert seen < count
         await consumer.acknowledge(stuck)
-        while found := await consumer.take(100, wait=0.5):
-            seen += len(found)
-            for record in found:
-                assert await consumer.acknowledge(record)
+        async with asyncio.timeout(JOINED):
+            while seen < count:
+                found = await consumer.take(100, wait=0.5)
+                seen += len(found)
+                for record in found:
+                    assert await consumer.acknowledge(record)
         assert seen == count
     assert await log.lag(topic, "g") == 0
 
