@@ -235,7 +235,7 @@ async def test_work_that_outlasts_the_hand_over_is_lost_where_the_partition_goes
         in_hand = await all_of(old, len(SPREAD))
         async with log.consume(topic, "g") as new:
             again = [await one(new)]
-            while found := await new.take(100, wait=0.5):
+            while found := await new.take(100, wait=2.0):
                 again += found
             lost = [record for record in in_hand if not old.holds(record)]
             assert sorted(record.key for record in again) == sorted(record.key for record in lost)

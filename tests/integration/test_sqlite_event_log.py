@@ -47,7 +47,7 @@ async def values(log: EventLog, topic: str) -> list[tuple[str, bytes | None]]:
 
 async def consume_all(log: EventLog, topic: str, group: str) -> None:
     async with log.consume(topic, group) as consumer:
-        while found := await consumer.take(100, wait=0.1):
+        while found := await consumer.take(100, wait=0.5):
             for record in found:
                 await consumer.acknowledge(record)
 
