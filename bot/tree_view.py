@@ -15,13 +15,13 @@ from navigator.passages import path_of
 SHOWN_CHARACTERS = 96
 
 
-def print_page(console: Console, page: Page, *, texts: bool = True, ids: bool = False) -> None:
+def print_page(console: Console, page: Page) -> None:
     """Title, breadcrumb, canonical URL, then the sections with anchors and the beginning of each text."""
     console.print(Text(page.title, style="bold"))
     console.print(Text(page.canonical, style="blue"))
     if page.breadcrumb:
         console.print(Text(f"{_trail(page.breadcrumb)}   ({page.claims.source})", style="dim"))
-    console.print(_tree(page.nodes, texts=texts, ids=ids))
+    console.print(_tree(page.nodes))
     words = sum(len(node.text.split()) for node in page.nodes)
     console.print(Text(f"{len(page.nodes)} nodes, {words} words", style="dim"))
 
@@ -49,11 +49,11 @@ def _trail(crumbs: Sequence[Crumb]) -> str:
     return " › ".join(crumb.title for crumb in crumbs)
 
 
-def _tree(nodes: Sequence[Node], *, texts: bool, ids: bool) -> Tree:
+def _tree(nodes: Sequence[Node]) -> Tree:
     drawn: dict[str, Tree] = {}
     root: Tree | None = None
     for node in nodes:
-        label = _label(node, texts=texts, ids=ids)
+        label = _label(node)
         if node.parent is None or root is None:
             drawn[node.id] = root = Tree(label)
         else:
@@ -62,15 +62,13 @@ def _tree(nodes: Sequence[Node], *, texts: bool, ids: bool) -> Tree:
     return root
 
 
-def _label(node: Node, *, texts: bool, ids: bool) -> Text:
+def _label(node: Node) -> Text:
     label = Text()
     label.append(f"{node.level} ", style="dim")
     label.append(node.title or "(no title)", style="bold" if node.readable else "")
     if node.anchor is not None:
         label.append(f"  #{node.anchor}", style="cyan")
-    if ids:
-        label.append(f"  {node.id}", style="dim")
-    if texts and node.readable:
+    if node.readable:
         text = " ".join(node.text.split())
         label.append(
             "\n" + (text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"), style="dim"

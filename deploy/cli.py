@@ -206,7 +206,8 @@ def settings() -> None:
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's work; its expected errors end the process with a plain sentence."""
     try:
-        return asyncio.run(work)
+        with log.traced():
+            return asyncio.run(work)
     except IngestError as error:
         fail(str(error), 3)
     except SettingsError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ingest.ports import Located, Outline
+from ingest.ports import Heading, Located, Outline
 from ingest.urls import node_link
 from navigator.answer import Passage
 
@@ -43,22 +43,21 @@ def passage(located: Located, number: int, path: tuple[str, ...]) -> Passage:
 
 def path_of(page: Outline, node_id: str) -> tuple[str, ...]:
     """The titles from the page down to the node."""
-    by_id = {heading.id: heading for heading in page.headings}
-    titles: list[str] = []
-    current = by_id.get(node_id)
-    while current is not None:
-        titles.append(current.title)
-        current = by_id.get(current.parent) if current.parent is not None else None
-    return tuple(reversed(titles))
+    return tuple(heading.title for heading in reversed(_lineage(page, node_id)))
 
 
 def link_of(page: Outline, node_id: str) -> str:
     """The node link: the page's URL and the node's own anchor, else its nearest ancestor's, else the
     bare URL (html cases 30, 34)."""
+    return node_link(page.canonical, [heading.anchor for heading in _lineage(page, node_id)])
+
+
+def _lineage(page: Outline, node_id: str) -> list[Heading]:
+    """The node and what stands above it on its page, nearest first; empty for a node of another page."""
     by_id = {heading.id: heading for heading in page.headings}
-    anchors: list[str | None] = []
+    found: list[Heading] = []
     current = by_id.get(node_id)
     while current is not None:
-        anchors.append(current.anchor)
+        found.append(current)
         current = by_id.get(current.parent) if current.parent is not None else None
-    return node_link(page.canonical, anchors)
+    return found
