@@ -1,37 +1,30 @@
 """The `ritbot` command. Each command is a few lines: read the settings, do one thing, say how it went.
 
-Exit status: 0 done; 1 done, but with a finding (no answer, a page that is not indexed, a fault that
-doctor found); 2 wrong settings or arguments; 3 something needed is not there or does not answer;
-130 interrupted.
+Here stand the commands of a person at a terminal; those that run until stopped are in cli_roles, those of an
+operator in cli_upkeep. What they share, and what their exit status says, is in command_line.
 """
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from deploy import log
+from deploy import cli_roles, cli_upkeep
+from deploy.command_line import Config, Folder, Json, console, errors, fail, no_index, run, settings_of
 from deploy.commands import ask as asking
 from deploy.commands import demo as demonstration
 from deploy.commands import doctor as diagnosis
 from deploy.commands import index as indexing
 from deploy.commands import sites as listing
 from deploy.commands import tree as drawing
-from deploy.commands import watch as watching
 from deploy.complaints import SettingsError
 from deploy.known_sites import known_sites, named_on_command_line
-from deploy.settings import Settings, describe, load
-from ingest.errors import IngestError
-
-T = TypeVar("T")
+from deploy.settings import describe
 
 app = typer.Typer(
     name="ritbot",
@@ -41,20 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-console = Console()
-errors = Console(stderr=True)
-
-Config = Annotated[Path | None, typer.Option("--config", "-c", help="The settings file; else ritbot.toml here.")]
-Folder = Annotated[Path | None, typer.Option("--folder", help="The data folder, instead of index.folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
-
-
-def settings_of(config: Path | None, folder: Path | None = None, *, server: bool = False) -> Settings:
-    settings = load(config)
-    if folder is not None:
-        settings = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
-    log.configure(settings.log, server=server)
-    return settings
+app.add_typer(cli_roles.app)
+app.add_typer(cli_upkeep.app)
 
 
 @app.command()
@@ -96,22 +77,6 @@ def index(
         sites = list(known.sites.values()) or fail("There is no site yet. Name one: ritbot index FOLDER or URL.")
     summaries = run(indexing.index_sites(settings, sites, console, accept=accept_removals, rebuild=rebuild))
     raise typer.Exit(indexing.exit_status(summaries, asked=len(sites)))
-
-
-@app.command()
-def watch(
-    target: Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")] = None,
-    accept: Annotated[str | None, typer.Option(help="Let the pages of this site go that are held back.")] = None,
-    config: Config = None,
-    folder: Folder = None,
-) -> None:
-    """Keep the index in step with the sites until stopped."""
-    settings = settings_of(config, folder, server=True)
-    if accept is not None:
-        raise typer.Exit(run(watching.let_go(settings, accept, console)))
-    known = known_sites(settings, settings.index.folder)
-    named = [named_on_command_line(settings, known, target, {})] if target else list(known.sites.values())
-    run(watching.watch(settings, named or fail("There is no site yet. Name a folder or URL."), console))
 
 
 @app.command()
@@ -201,30 +166,6 @@ def settings() -> None:
             Text.assemble((row.name, "bold"), f" = {row.default}", (f"   ({row.takes})", "dim")), soft_wrap=True
         )
         console.print(Padding(Text(row.help), (0, 0, 1, 4)))
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a command's work; its expected errors end the process with a plain sentence."""
-    try:
-        with log.traced():
-            return asyncio.run(work)
-    except IngestError as error:
-        fail(str(error), 3)
-    except SettingsError as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 3)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-
-
-def no_index(settings: Settings) -> bool:
-    return settings.stores.kind == "embedded" and not settings.index.folder.exists()
-
-
-def fail(reason: str, status: int = 2) -> NoReturn:
-    errors.print(Text(reason, style="red"), soft_wrap=True)
-    raise typer.Exit(status)
 
 
 def main() -> None:
