@@ -1,0 +1,145 @@
+"""The words of a conversation as types: questions, what became of them, channels, installations. Pure.
+
+Everything here is immutable. Slack's ids are strings as Slack writes them: team T…, channel C…, user U…, ts 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from navigator.answer import Answer
+
+QuestionKind = Literal["mention", "message", "direct", "command", "shortcut"]
+"""Named in a channel; said in a thread that ritbot is in, or in a channel where it answers questions; said to it alone;
+`/ask`, private; "Answer from docs" on someone's message."""
+ExchangeState = Literal["waiting", "answering", "done", "stopped", "refused"]
+AnswerMode = Literal["mention", "questions", "off"]
+Verdict = Literal["good", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person asked: the value of a record in bot.questions, small and complete.
+
+    `id` is the same however often Slack delivers it: `question_id`. `thread` is the root's ts; a question that opens a
+    thread is its own root. A command has none: it is answered through `response_url`, to its asker alone.
+    `asker_team` is the asker's own workspace, another one than `team` in a shared channel; `enterprise` is set for an
+    organisation-wide installation. `attempt` counts Retry."""
+
+    id: str
+    team: str
+    channel: str
+    user: str
+    text: str
+    kind: QuestionKind
+    asked_at: datetime
+    thread: str = ""
+    ts: str = ""
+    asker_team: str = ""
+    enterprise: str = ""
+    response_url: str = ""
+    attempt: int = 1
+
+    @property
+    def conversation(self) -> str:
+        """The key of its record: questions of one conversation are answered in order. Commands are one each."""
+        return ":".join((self.team, self.channel, self.thread or self.id))
+
+
+def question_id(team: str, channel: str, *rest: str) -> str:
+    """(team, channel, ts); for a command (team, channel, user, trigger). DESIGN "Events"."""
+    return ":".join((team, channel, *rest))
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The message that carries an answer. `streaming` until the stream was stopped. `shown` is how many characters of
+    the answer's text it has shown for certain: a successor goes on there."""
+
+    channel: str
+    ts: str
+    streaming: bool = False
+    shown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    user: str
+    verdict: Verdict
+    at: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question and what became of it: the record of the answer log, replaced whole by compare-and-set.
+
+    `owner` holds the lease until `lease_until`; after that another worker may take it over. `stop` is the mark that
+    someone pressed Stop. `standalone` is the question as it was understood in its conversation."""
+
+    question: Question
+    state: ExchangeState = "waiting"
+    owner: str = ""
+    lease_until: datetime | None = None
+    attempts: int = 0
+    posted: Posted | None = None
+    stop: bool = False
+    standalone: str = ""
+    answer: Answer | None = None
+    feedback: tuple[Feedback, ...] = ()
+    begun_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.state in ("done", "stopped", "refused")
+
+    def held(self, now: datetime) -> bool:
+        """Whether a worker holds the lease."""
+        return self.state == "answering" and self.lease_until is not None and now < self.lease_until
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSettings:
+    """How ritbot behaves in one channel. `sites` empty: all. `quiet`: in mode "questions" it says nothing where it
+    finds nothing. `language` "": the question's. `extracts`: sentences of the pages only, no model.
+    `follow_ups`: questions in a thread that it is in need no new mention."""
+
+    team: str
+    channel: str
+    sites: tuple[str, ...] = ()
+    mode: AnswerMode = "mention"
+    quiet: bool = False
+    language: str = ""
+    extracts: bool = False
+    follow_ups: bool = True
+    changed_by: str = ""
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One workspace (or, with `team` "", one organisation) that installed the app. `data` is what the installer needs
+    to know again, as JSON; `bot_token` and `data` are encrypted at rest."""
+
+    team: str
+    enterprise: str
+    bot_token: str
+    bot_user: str
+    scopes: tuple[str, ...]
+    installed_at: datetime
+    data: str = "{}"
+
+
+def cited_nodes(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
+    """Ids of the nodes that these answers cited, the latest first, each once."""
+    ids = (
+        source.first.node_id
+        for exchange in reversed(tuple(exchanges))
+        if exchange.answer
+        for source in exchange.answer.sources
+    )
+    return tuple(dict.fromkeys(ids))

@@ -1,0 +1,80 @@
+"""The bot's own store as a port. Two adapters (SQLite, OpenSearch) pass its contract suite in tests/contract.
+
+Adapters are opened with `async with`; their constructors do no I/O. All methods raise only errors of ingest.errors and
+bot.errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from bot.model import ChannelSettings, Exchange, Installation
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An exchange and the revision to hand back to `keep` as `expected`."""
+
+    exchange: Exchange
+    revision: str
+
+
+class BotStore(Protocol):
+    """The answer log with its leases, channel settings, installations, counters."""
+
+    async def exchange(self, question_id: str) -> Kept | None:
+        """As last kept, by any process: never an older state."""
+        ...
+
+    async def keep(self, exchange: Exchange, expected: str | None) -> str:
+        """Replace the exchange whose revision is `expected` (None: it must not exist yet); the new revision. Raises
+        Conflict, and then nothing has changed."""
+        ...
+
+    async def conversation(self, key: str, most: int = 20) -> Sequence[Exchange]:
+        """The newest `most` exchanges of a conversation (Question.conversation), oldest first; what was kept before the
+        call is among them."""
+        ...
+
+    def exchanges(self, since: datetime | None = None, until: datetime | None = None) -> AsyncIterator[Exchange]:
+        """All that were asked in [since, until), oldest first."""
+        ...
+
+    async def expire(self, before: datetime) -> int:
+        """Remove exchanges asked before; how many."""
+        ...
+
+    async def forget(self, user: str) -> int:
+        """Remove a person's questions with their answers, and the person's name from feedback and channel settings;
+        how many exchanges went."""
+        ...
+
+    async def channel(self, team: str, channel: str) -> ChannelSettings | None: ...
+
+    async def set_channel(self, settings: ChannelSettings) -> None: ...
+
+    def channels(self) -> AsyncIterator[ChannelSettings]: ...
+
+    async def add(self, counter: str, amount: float, until: datetime) -> float:
+        """Add to a counter, made at 0 where it is not there or has expired, and its new value; no addition is lost,
+        whoever adds at the same time. It expires at the `until` that it was made with."""
+        ...
+
+    async def counted(self, counter: str, now: datetime) -> float:
+        """0.0 where it is not there or has expired."""
+        ...
+
+    async def installation(self, enterprise: str, team: str) -> Installation | None: ...
+
+    async def install(self, installation: Installation) -> None:
+        """Raises KeyMissing (bot.errors) where no key for encryption is set."""
+        ...
+
+    async def uninstall(self, enterprise: str, team: str) -> None:
+        """Not there is no error."""
+        ...
+
+    def installations(self) -> AsyncIterator[Installation]: ...
