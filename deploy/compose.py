@@ -27,6 +27,7 @@ from ingest.stores.folder import DataFolder, Stamp
 from ingest.stores.sqlite import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.text.words import ANALYSER_VERSION
+from navigator.conversation import by_model, by_rule
 from navigator.extracts import Weights
 from navigator.loop import Navigator
 from navigator.models.extractive import ExtractiveModel
@@ -171,7 +172,8 @@ async def open_navigator(stores: Stores, languages: Sequence[str]) -> AsyncItera
         )
 
     async with open_model(settings, stores.embedder) as model:
-        yield Navigator(toolbox, model, rules)
+        understand = by_rule if settings.model.chosen == "extractive" else by_model(model)
+        yield Navigator(toolbox, model, rules, understand)
 
 
 def anthropic_model(settings: Settings) -> AnthropicModel:

@@ -243,6 +243,9 @@ class Scope:
     sites: frozenset[str] | None = None
     versions: frozenset[str] | None = None
 
+    def holds(self, site: str, version: str) -> bool:
+        return (self.sites is None or site in self.sites) and (self.versions is None or version in self.versions)
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

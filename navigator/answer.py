@@ -149,5 +149,7 @@ class Answer:
     model: str = ""
     trace_id: str = ""
     version: str = ""
+    understood: str = ""
+    """The question as it was understood in its conversation, where that is not as it was asked."""
     note: str = ""
     """A remark for the reader: that these are extracts, that the model stopped early, what failed."""

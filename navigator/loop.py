@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import structlog
 
 from ingest.errors import IngestError
 from ingest.model import Scope
 from navigator.answer import Answer, Outcome, Passage, Source, Step, Trace, Usage
+from navigator.conversation import Earlier, Understand, by_rule
 from navigator.errors import ModelError
 from navigator.greeting import needs_no_reading
 from navigator.links import without_foreign_links
-from navigator.marks import Draft, from_marks
+from navigator.marks import Draft, from_marks, settled
 from navigator.ports import Called, Cited, Ended, Model, ModelTurn, Said, Turn, UserTurn
 from navigator.rules import NOT_FOUND, READ_FIRST, TOOLS, Rules, opening, system_prompt
 from navigator.tools import Toolbox
@@ -37,8 +39,18 @@ GREETING = (
 )
 NOTHING_FOUND = "I found nothing in the documentation that answers this."
 
-Listener = Callable[[Step, tuple[Passage, ...]], None]
-"""Told after each tool call: what was done, and what was read."""
+
+class Listener(Protocol):
+    """Whoever asked, while the answer is on its way."""
+
+    def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        """A tool call was done; `passages` is all that was read until now."""
+        ...
+
+    def wrote(self, text: str) -> None:
+        """The answer so far, as Markdown with marks: whole paragraphs only, and only grown since the last time. What
+        the finished answer says counts: where it does not begin with this, it replaces it."""
+        ...
 
 
 @dataclass(slots=True)
@@ -52,30 +64,44 @@ class Way:
     context_tokens: int = 0
     model_turns: int = 0
     nudges: int = 0
+    told: int = 0
+    """How much of the answer the listener knows, in characters of what the model said in this turn."""
     started: float = field(default_factory=time.monotonic)
 
 
 class Navigator:
     """Answers questions over one index with one model."""
 
-    def __init__(self, toolbox: Callable[[Scope], Toolbox], model: Model, rules: Rules) -> None:
+    def __init__(
+        self, toolbox: Callable[[Scope], Toolbox], model: Model, rules: Rules, understand: Understand = by_rule
+    ) -> None:
         self._toolbox = toolbox
         self._model = model
         self._rules = rules
+        self._understand = understand
 
-    async def ask(self, question: str, scope: Scope | None = None, listener: Listener | None = None) -> Answer:
-        """The answer; never raises for anything that a model, a store or a question does wrong."""
+    async def ask(
+        self,
+        question: str,
+        scope: Scope | None = None,
+        listener: Listener | None = None,
+        *,
+        earlier: Sequence[Earlier] = (),
+        language: str = "",
+    ) -> Answer:
+        """The answer; never raises for anything that a model, a store or a question does wrong. `earlier`: what was
+        said before in the conversation, oldest first; what those answers cited is at hand. `language`: in which to
+        answer, by its name; "": the question's."""
         trace_id = uuid.uuid4().hex[:12]
         with structlog.contextvars.bound_contextvars(trace_id=trace_id):
-            log.info("question_asked", characters=len(question), model=self._model.name)
+            log.info("question_asked", characters=len(question), earlier=len(earlier), model=self._model.name)
             asked, note = question.strip(), ""
             if needs_no_reading(asked):
                 return Answer(question, GREETING, "greeting", model=self._model.name, trace_id=trace_id)
             if len(asked) > QUESTION_CHARACTERS:
                 asked = asked[:QUESTION_CHARACTERS]
                 note = f"Your question was very long: I read its first {QUESTION_CHARACTERS:,} characters."
-            way = Way(asked, self._toolbox(scope or Scope()), [UserTurn(opening(asked, self._rules))])
-            answer = await self._travel(way, listener)
+            answer = await self._answered(asked, scope or Scope(), listener, earlier, language)
             notes = " ".join(part for part in (answer.note, note) if part)
             answer = replace(answer, question=question, note=notes, trace_id=trace_id, model=self._model.name)
             log.info(
@@ -88,10 +114,25 @@ class Navigator:
             )
             return answer
 
+    async def _answered(
+        self, question: str, scope: Scope, listener: Listener | None, earlier: Sequence[Earlier], language: str
+    ) -> Answer:
+        way = Way(question, self._toolbox(scope), [])
+        try:
+            understood = await self._understand(question, earlier)
+            way.question, way.usage = understood.question, understood.usage
+            at_hand = await way.toolbox.offer(node for one in reversed(earlier) for node in one.nodes)
+            way.turns.append(UserTurn(opening(way.question, self._rules, at_hand, language)))
+            answer = await self._travel(way, listener)
+        except IngestError as error:
+            log.warning("store_failed", kind=type(error).__name__, reason=str(error))
+            answer = self._end(way, "failed", str(error))
+        return replace(answer, understood="" if way.question == question else way.question)
+
     async def _travel(self, way: Way, listener: Listener | None) -> Answer:
         try:
             while True:
-                said = await self._turn(way)
+                said = await self._turn(way, listener)
                 if isinstance(said, Answer):
                     return said
                 way.turns.append(said)
@@ -100,17 +141,14 @@ class Navigator:
                     way.turns.append(done)
                     if listener:
                         for step in way.toolbox.steps[-len(said.calls) :]:
-                            listener(step, way.toolbox.passages)
+                            listener.stepped(step, way.toolbox.passages)
                 else:
                     way.turns.append(UserTurn(READ_FIRST))
         except ModelError as error:
             log.warning("model_failed", kind=type(error).__name__, reason=str(error))
             return self._end(way, "failed", str(error))
-        except IngestError as error:
-            log.warning("store_failed", kind=type(error).__name__, reason=str(error))
-            return self._end(way, "failed", str(error))
 
-    async def _turn(self, way: Way) -> ModelTurn | Answer:
+    async def _turn(self, way: Way, listener: Listener | None) -> ModelTurn | Answer:
         """One model turn: what it wants done, or the answer that ends the way."""
         must_answer = bool(way.toolbox.passages) and (
             way.toolbox.exhausted or self._context_share(way) >= self._rules.context_share
@@ -118,11 +156,14 @@ class Navigator:
         if way.toolbox.exhausted and not way.toolbox.passages:
             return self._end(way, "not_found", NOTHING_FOUND)
         draft, calls, ended = Draft(), [], Ended("end")
+        way.told = 0
         system = system_prompt(self._rules, model_cites=self._model.cites)
         async for event in self._model.turn(system, way.turns, TOOLS, must_answer=must_answer):
             match event:
                 case Said(text):
                     draft.say(text)
+                    if listener:
+                        self._tell(way, draft, listener)
                 case Cited():
                     self._cite(way, draft, event)
                 case Called(call):
@@ -150,15 +191,28 @@ class Navigator:
         except IndexError:
             log.warning("citation_dropped", index=event.index, first=event.first, passages=len(passages))
 
+    def _tell(self, way: Way, draft: Draft, listener: Listener) -> None:
+        """Pass on the paragraphs that are settled, from the first one that cites something: before that, it may be
+        reasoning that leads to another tool call."""
+        border = settled(draft.said)
+        if border <= way.told or not way.toolbox.has_read:
+            return
+        way.told = border
+        text, sources, _ = self._written(way, draft.until(border))
+        if sources and NOT_FOUND not in text:
+            listener.wrote(text)
+
+    def _written(self, way: Way, draft: Draft) -> tuple[str, tuple[Source, ...], tuple[str, ...]]:
+        """What was said as an answer's text, its sources, and its claims without one."""
+        if self._model.cites:
+            return without_foreign_links(draft.text, way.toolbox.passages), draft.sources, ()
+        by_number = {passage.number: passage for passage in way.toolbox.passages}
+        text, sources, unsupported = from_marks(draft.said, by_number)
+        return without_foreign_links(text, way.toolbox.passages), sources, unsupported
+
     def _answer(self, way: Way, draft: Draft, *, cut_short: bool) -> Answer:
         """The last turn's words as an answer. Without one citation there is no answer to give."""
-        unsupported: tuple[str, ...] = ()
-        if self._model.cites:
-            text, sources = draft.text, draft.sources
-        else:
-            by_number = {passage.number: passage for passage in way.toolbox.passages}
-            text, sources, unsupported = from_marks(draft.said, by_number)
-        text = without_foreign_links(text, way.toolbox.passages)
+        text, sources, unsupported = self._written(way, draft)
         if NOT_FOUND in text or not sources:
             reason = text.replace(NOT_FOUND, "").strip(" :\n") if NOT_FOUND in text else ""
             return self._end(way, "not_found", f"{NOTHING_FOUND} {reason}".strip())

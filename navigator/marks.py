@@ -40,6 +40,13 @@ class Draft:
         if mark not in self.marks:
             self.marks.append(mark)
 
+    def until(self, position: int) -> Draft:
+        """The draft as it was when so many characters had been said and cited."""
+        marks = [mark for mark in self.marks if mark[0] <= position]
+        numbers = {number for _, number in marks}
+        cited = {node: rows for n, (node, rows) in enumerate(self.cited.items(), start=1) if n in numbers}
+        return Draft(self.said[:position], cited, marks)
+
     @property
     def text(self) -> str:
         """The answer with its marks; a mark never falls inside a code block, but behind it."""
@@ -130,6 +137,17 @@ def paragraphs(text: str) -> list[tuple[str, bool]]:
     if current:
         found.append(("".join(current), fence))
     return found
+
+
+def settled(text: str) -> int:
+    """Where the last paragraph begins that may still change: what stands before it is followed by other words, so that
+    no citation of it can still come."""
+    border = end = 0
+    for paragraph, _ in paragraphs(text):
+        if paragraph.strip():
+            border = end
+        end += len(paragraph)
+    return border
 
 
 def _nearest_block(claim: str, passage: Passage) -> int:

@@ -5,6 +5,7 @@ The rules follow RIT-RAG appendix N.1 in our own words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from navigator.outline import OutlineForm
@@ -105,9 +106,17 @@ The answer
 copied exactly. Use Markdown. No headings for a short answer, no closing remarks, no links."""
 
 
-def opening(question: str, rules: Rules) -> str:
-    """The first turn."""
-    return f"<question>\n{question}\n</question>\n\n{budget_note(rules, 0, 0, 0.0)}"
+def opening(
+    question: str, rules: Rules, at_hand: Sequence[tuple[int, tuple[str, ...]]] = (), language: str = ""
+) -> str:
+    """The first turn. `at_hand`: number and path of what earlier answers of the conversation cited."""
+    parts = [f"<question>\n{question}\n</question>"]
+    if at_hand:
+        rows = "\n".join(f"{number}: {' › '.join(path)}" for number, path in at_hand)
+        parts.append(f"Sections that earlier answers rest on; they can be read at once by their numbers:\n{rows}")
+    if language:
+        parts.append(f"Answer in {language}.")
+    return "\n\n".join([*parts, budget_note(rules, 0, 0, 0.0)])
 
 
 def question_of(opening_text: str) -> str:

@@ -8,7 +8,7 @@ call counts, so that every question ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from ingest.ports import TreeStore
 from navigator.answer import Passage, Step
 from navigator.forest import Forest, Numbering
 from navigator.outline import render
-from navigator.passages import passages_of
+from navigator.passages import passages_of, path_of
 from navigator.ports import ModelTurn, ToolCall, ToolResult, ToolTurn
 from navigator.retrieve import Retriever
 from navigator.rules import GET_TOC, READ, Rules, budget_note
@@ -72,6 +72,23 @@ class Toolbox:
     @property
     def exhausted(self) -> bool:
         return len(self.steps) >= self._rules.budget
+
+    async def offer(self, node_ids: Iterable[str]) -> list[tuple[int, tuple[str, ...]]]:
+        """Put nodes at hand before any search: they can be read by their numbers. Those that are still there and in
+        scope, at most so many as one Read takes, with number and path."""
+        wanted = list(dict.fromkeys(node_ids))[: self._rules.read_limit]
+        located = await self._trees.nodes(wanted) if wanted else {}
+        places = await self._trees.place({found.page.key for found in located.values()})
+        offered: list[tuple[int, tuple[str, ...]]] = []
+        for node_id in wanted:
+            found = located.get(node_id)
+            if found is None or not self._scope.holds(found.page.site, found.page.version):
+                continue
+            above = tuple(place.title for place in places.get(found.page.key, ()))
+            number, path = self._numbering.of(node_id), (*above, *path_of(found.page, node_id))
+            self._paths[number] = (node_id, path)
+            offered.append((number, path))
+        return offered
 
     async def run(self, turn: ModelTurn, context: float) -> ToolTurn:
         """Answer all calls of one turn. `context` is the share of the model's context in use."""

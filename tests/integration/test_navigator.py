@@ -1,18 +1,19 @@
 """The navigator's loop on a real (small) index, with a scripted model: whatever the model does, every
 question ends in a sensible answer, and nothing unread is ever cited."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from ingest.model import Scope
-from navigator.answer import Answer
+from navigator.answer import Answer, Passage, Step
+from navigator.conversation import Earlier
 from navigator.errors import ModelUnreachable
 from navigator.loop import Navigator
 from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall, ToolTurn, UserTurn
 from navigator.retrieve import Recipe, Retriever
-from navigator.rules import READ_FIRST, Rules
+from navigator.rules import READ_FIRST, Rules, question_of
 from navigator.tools import Toolbox
 from tests.fakes.model import ScriptedModel, read, toc
 from tests.fakes.site import IndexedSite, html, indexed_site
@@ -256,3 +257,91 @@ async def test_a_question_stays_in_its_scope(site: IndexedSite) -> None:
     answer = await navigator(site, model).ask("pumps?", Scope(sites=frozenset({"another"})))
     assert answer.outcome == "not_found"
     assert answer.trace.shown == ()
+
+
+class Told:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, int]] = []
+        self.texts: list[str] = []
+
+    def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        self.steps.append((step.tool, len(passages)))
+
+    def wrote(self, text: str) -> None:
+        self.texts.append(text)
+
+
+ANSWER: list[ModelEvent] = [
+    Said("Fill it with"),
+    Said(" water."),
+    Cited(0, 0, 0, ""),
+    Said("\n\nThen run [this](https://evil.test):\n\n"),
+    Said("```\npump --prime\n```\n\n"),
+    Cited(0, 1, 1, ""),
+    Said("Done."),
+]
+
+
+async def test_a_listener_sees_steps_and_whole_paragraphs_that_only_grow(site: IndexedSite) -> None:
+    number, told = await number_of(site, "prime pump", "Priming"), Told()
+    model = ScriptedModel(toc("prime pump"), read(number), ANSWER)
+    answer = await navigator(site, model).ask("How do I prime a pump?", listener=told)
+    assert told.steps == [("get_toc", 0), ("read", 1)]
+    assert told.texts == [
+        "Fill it with water. [1]",
+        "Fill it with water. [1]\n\nThen run this:",
+        "Fill it with water. [1]\n\nThen run this:\n\n```\npump --prime\n```\n[1]",
+    ]
+    assert answer.text.startswith(told.texts[-1])
+
+
+async def test_a_model_that_marks_by_itself_is_heard_alike(site: IndexedSite) -> None:
+    number, told = await number_of(site, "prime pump", "Priming"), Told()
+    said: list[ModelEvent] = [Said(f"Fill it [{number}].\n\n"), Said("Then run it."), Said(f" It is quick [{number}].")]
+    model = ScriptedModel(toc("prime pump"), read(number), said, cites=False)
+    answer = await navigator(site, model).ask("How do I prime a pump?", listener=told)
+    assert told.texts == ["Fill it [1]."]
+    assert answer.text.startswith(told.texts[0])
+
+
+async def test_reasoning_before_a_tool_call_is_not_taken_for_the_answer(site: IndexedSite) -> None:
+    number, told = await number_of(site, "prime pump", "Priming"), Told()
+    thinking: list[ModelEvent] = [Said("That is not it.\n\nI look further.\n\n"), *toc("seal", "t2")]
+    model = ScriptedModel(toc("prime pump"), read(number), thinking, ANSWER)
+    await navigator(site, model).ask("How do I prime a pump?", listener=told)
+    assert told.texts[0] == "Fill it with water. [1]"
+
+
+async def test_a_follow_up_is_asked_as_it_is_understood_and_what_was_cited_is_at_hand(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    first = await ask(site, toc("prime pump"), read(number), [Said("Fill it."), Cited(0, 0, 0, "")])
+    earlier = Earlier("How do I prime a pump?", first.text, (first.sources[0].first.node_id, "gone"))
+    model = ScriptedModel(read(1), [Said("Water."), Cited(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("with what?", earlier=[earlier])
+    assert (answer.question, answer.understood) == ("with what?", "How do I prime a pump? – with what?")
+    assert (answer.outcome, answer.sources[0].first.path) == ("answered", ("Pumps", "Priming"))
+    opened = model.asked[0][1][0]
+    assert isinstance(opened, UserTurn)
+    assert question_of(opened.text) == "How do I prime a pump? – with what?"
+    assert "1: Pumps › Priming" in opened.text
+    assert "gone" not in opened.text
+
+
+async def test_what_is_out_of_scope_is_not_at_hand(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    first = await ask(site, toc("prime pump"), read(number), [Said("Fill it."), Cited(0, 0, 0, "")])
+    earlier = Earlier("How do I prime a pump?", first.text, (first.sources[0].first.node_id,))
+    model = ScriptedModel(read(1))
+    answer = await navigator(site, model).ask("with what?", Scope(frozenset({"another"})), earlier=[earlier])
+    assert answer.outcome == "not_found"
+    assert not answer.trace.passages
+
+
+async def test_the_language_to_answer_in_is_told(site: IndexedSite) -> None:
+    model = ScriptedModel(toc("pump"))
+    await navigator(site, model).ask("How do I prime a pump?", language="German")
+    opened = model.asked[0][1][0]
+    assert isinstance(opened, UserTurn)
+    assert "Answer in German." in opened.text

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ingest.model import Block
 from navigator.answer import Passage
-from navigator.marks import Draft, from_marks
+from navigator.marks import Draft, from_marks, settled
 
 
 def passage(number: int, *texts: str) -> Passage:
@@ -78,3 +78,27 @@ def test_only_read_numbers_can_become_sources(text: str) -> None:
 def test_brackets_in_code_are_no_marks() -> None:
     text = "Take `items[1]` or items[0] [1]."
     assert from_marks(text, {1: passage(1, "items")})[0] == "Take `items[1]` or items[0] [1]."
+
+
+WORDS = st.sampled_from(["Use it.", "\n\n", "```\ncode\n", "```\n", "- item\n", "More words ", "\n", " "])
+SAID = st.lists(st.one_of(WORDS, st.integers(0, 4)), max_size=30)
+
+
+@given(SAID)
+def test_what_is_settled_is_how_the_finished_answer_begins(script: list[str | int]) -> None:
+    """Whatever is said and cited later: the text of what was settled only grows."""
+    draft, shown = Draft(), [""]
+    passages = [passage(number, f"text {number}") for number in range(5)]
+    for event in script:
+        if isinstance(event, int):
+            draft.cite(passages[event].cite(0))
+        else:
+            draft.say(event)
+            shown.append(draft.until(settled(draft.said)).text)
+    assert all(draft.text.startswith(text) for text in shown)
+
+
+def test_a_paragraph_is_settled_when_the_next_one_has_begun() -> None:
+    assert settled("One.\n\n") == 0
+    assert settled("One.\n\nT") == len("One.\n\n")
+    assert settled("One.\n\n```\na\n\nb\n") == len("One.\n\n")
