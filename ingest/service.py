@@ -8,7 +8,6 @@ given up: records wait.
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -21,6 +20,7 @@ from ingest.errors import Blocked, FolderBusy, IndexMismatch, ModelMissing, Stor
 from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
 from ingest.events.topics import PAGES
+from ingest.events.workers import PATIENCE, Patience, Workers
 from ingest.indexer import Outcome
 from ingest.model import PageEvent
 from ingest.ports import Consumer, EventLog, Record
@@ -36,24 +36,6 @@ _HOPELESS = (Blocked, UnknownSite)
 """Errors of a page that trying again does not mend."""
 _FATAL = (FolderBusy, IndexMismatch, ModelMissing)
 """Errors of the installation: the service ends, nothing is given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """`attempts`: tries of a page before it is given up. Seconds: `pause` after the first failure, doubling up to
-    `longest`; `grace`: what is in hand when the service stops may take so long to finish."""
-
-    attempts: int = 5
-    pause: float = 1.0
-    longest: float = 60.0
-    grace: float = 20.0
-
-    def after(self, failures: int, chance: float) -> float:
-        """How long to wait after so many failures."""
-        return min(self.pause * 2.0 ** min(failures - 1, 30), self.longest) * (0.5 + chance / 2)
-
-
-PATIENCE = Patience()
 
 
 @dataclass(slots=True)
@@ -81,58 +63,24 @@ class IndexerService:
         chance: random.Random | None = None,
         group: str = GROUP,
     ) -> None:
-        self._events = events
+        self._workers = Workers(events, PAGES, group, self._settle, parallel=parallel, patience=patience, chance=chance)
         self._handle = handle
         self._announcer = announcer
         self._attempts = attempts
-        self._parallel = parallel
         self._patience = patience
-        self._chance = chance or random.Random()
-        self._group = group
-        self._stop = asyncio.Event()
-        self._busy: set[asyncio.Task[None] | None] = set()
         self.totals = Totals()
 
     def stop(self) -> None:
         """`run` takes no more records, lets those in hand finish within the grace, and ends."""
-        self._stop.set()
+        self._workers.stop()
 
     async def run(self) -> None:
         """Until `stop`. Raises RecordTooLarge where the log holds what cannot be read, and errors of the installation
         (FolderBusy, IndexMismatch, ModelMissing): nothing is skipped then."""
-        async with self._events.consume(PAGES, self._group) as consumer:
-            workers = {asyncio.create_task(self._work(consumer)) for _ in range(self._parallel)}
-            stopping = asyncio.create_task(self._stop.wait())
-            try:
-                await asyncio.wait({stopping, *workers}, return_when=asyncio.FIRST_COMPLETED)
-                self._stop.set()  # also where a worker failed: the others finish what they hold
-                for idle in workers - self._busy:
-                    idle.cancel()
-                await asyncio.wait(workers, timeout=self._patience.grace)
-            finally:
-                for task in (stopping, *workers):
-                    task.cancel()
-                ended = await asyncio.gather(*workers, return_exceptions=True)
-        log.info("indexer_stopped", dead=self.totals.dead, **self.totals.outcomes)
-        for error in ended:
-            if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
-                raise error
-
-    async def _work(self, consumer: Consumer) -> None:
-        failures, me = 0, asyncio.current_task()
-        while not self._stop.is_set():
-            try:
-                records = await consumer.take(1, 60.0)
-                self._busy.add(me)
-                for record in records:
-                    await self._settle(consumer, record)
-                failures = 0
-            except StoreUnavailable as error:
-                failures += 1
-                log.warning("event_log_unavailable", failures=failures, reason=str(error))
-                await self._pause(failures)
-            finally:
-                self._busy.discard(me)
+        try:
+            await self._workers.run()
+        finally:
+            log.info("indexer_stopped", dead=self.totals.dead, **self.totals.outcomes)
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
         """Bring the record to an end: acknowledged, dead, or given back."""
@@ -156,7 +104,7 @@ class IndexerService:
         """Try until it is done (None), hopeless (the reason), or the record is not ours or the service stops ("")."""
         begun: int | None = None
         failures = outages = 0
-        while consumer.holds(record) and not (self._stop.is_set() and failures + outages):
+        while consumer.holds(record) and not (self._workers.stopping and failures + outages):
             try:
                 if begun is None and (begun := await self._attempts.begin(event)) >= self._patience.attempts:
                     await self._attempts.end(event)
@@ -166,7 +114,7 @@ class IndexerService:
             except StoreUnavailable as error:
                 outages += 1
                 log.warning("store_unavailable", key=event.key, outages=outages, reason=str(error))
-                await self._pause(outages)
+                await self._workers.pause(outages)
             except _HOPELESS as error:
                 return f"{type(error).__name__}: {error}"
             except _FATAL:
@@ -176,7 +124,7 @@ class IndexerService:
                 log.warning("page_failed", key=event.key, seq=event.seq, failures=failures, reason=repr(error))
                 if failures >= self._patience.attempts:
                     return f"{type(error).__name__}: {error} (attempt {failures})"
-                await self._pause(failures, getattr(error, "retry_after", None))
+                await self._workers.pause(failures, getattr(error, "retry_after", None))
             else:
                 self.totals.outcomes[outcome.kind] += 1
                 self.totals.embedded += outcome.embedded
@@ -197,13 +145,3 @@ class IndexerService:
         dead = await consumer.dead(record, reason)
         self.totals.dead += dead
         return dead
-
-    async def _pause(self, failures: int, asked: float | None = None) -> None:
-        """Wait, but not longer than until the service stops."""
-        seconds = self._patience.after(failures, self._chance.random())
-        seconds = max(seconds, min(asked or 0.0, self._patience.longest))
-        try:
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
-        except TimeoutError:
-            return

@@ -25,12 +25,13 @@ from ingest.events.codec import DeadLetter, load_dead, load_event
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.sqlite_group import Timing
 from ingest.events.topics import PAGES, dead_topic
+from ingest.events.workers import Patience
 from ingest.indexer import Indexer
 from ingest.indexers import Indexers
 from ingest.losses import Guard
 from ingest.model import Page, PageEvent, PageRecord, Site
 from ingest.ports import ChunkIndex, Fetcher, TreeStore
-from ingest.service import GROUP, IndexerService, Patience
+from ingest.service import GROUP, IndexerService
 from ingest.sites.fetch import HttpFetcher
 from ingest.sites.folder import FolderFetcher
 from ingest.stores.edge import EdgeChunkIndex

@@ -14,10 +14,11 @@ from ingest.attempts import Attempts
 from ingest.errors import Blocked, FetchFailed, IndexMismatch, RecordTooLarge, StoreUnavailable
 from ingest.events.announce import Announcer
 from ingest.events.topics import PAGES
+from ingest.events.workers import Patience
 from ingest.indexer import Outcome
 from ingest.model import PageEvent, Site
 from ingest.ports import Record
-from ingest.service import GROUP, IndexerService, Patience
+from ingest.service import GROUP, IndexerService
 from tests.fakes.pipeline import SOON, Pipeline, open_fetcher, pipeline
 
 BASE = "https://docs.example.test/"
