@@ -1,4 +1,6 @@
-"""The bot's own store as a port. Two adapters (SQLite, OpenSearch) pass its contract suite in tests/contract.
+"""The doors of the bot: its own store, and the voice that it answers with.
+
+Two adapters of the store (SQLite, OpenSearch) pass its contract suite in tests/contract.
 
 Adapters are opened with `async with`; their constructors do no I/O. All methods raise only errors of ingest.errors and
 bot.errors.
@@ -6,12 +8,14 @@ bot.errors.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.model import ChannelSettings, Exchange, Installation
+from bot.model import ChannelSettings, Exchange, Installation, Posted, Question
+from navigator.answer import Answer, Passage, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +82,40 @@ class BotStore(Protocol):
         ...
 
     def installations(self) -> AsyncIterator[Installation]: ...
+
+
+class Speech(Protocol):
+    """One answer being given: at most one message that people see, however often it is begun again. Raises SpeechFailed
+    (bot.errors) from `answer` and `plainly` only: signs and beginnings are passed over where they cannot be shown."""
+
+    async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        """Show what is going on."""
+        ...
+
+    async def wrote(self, text: str) -> None:
+        """Show the answer so far (Listener.wrote)."""
+        ...
+
+    async def answer(self, answer: Answer) -> None:
+        """The finished answer, in place of what was shown so far."""
+        ...
+
+    async def plainly(self, text: str, *, retry: bool) -> None:
+        """A plain message instead of an answer: why there is none. What was shown so far stays above it."""
+        ...
+
+
+class Voice(Protocol):
+    """How answers reach the people who asked."""
+
+    def speak(
+        self, question: Question, posted: Posted | None, keep: Callable[[Posted], Awaitable[None]]
+    ) -> AbstractAsyncContextManager[Speech]:
+        """`posted` is the message that an earlier worker began: the speech goes on in it. `keep` is awaited as soon as
+        there is a message, and whenever it has changed. Leaving without an answer takes back the sign of life."""
+        ...
+
+    async def before(self, question: Question) -> Sequence[str]:
+        """What people said in the thread before this question, oldest first, read once from where it was said. Empty
+        where it cannot be read."""
+        ...

@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 
+from bot.freshness import ago
 from navigator.answer import Answer, Passage, Step
 
 _NUMBERED = re.compile(r"^\s*(\d+): ")
@@ -114,13 +115,3 @@ def _marked(line: str, read: set[int], cited: set[int]) -> Text:
     if number in read:
         return Text(f" ○ {line}")
     return Text(f"   {line}", style="dim")
-
-
-def ago(then: datetime, now: datetime) -> str:
-    """ "just now", "5 minutes ago", "3 days ago"."""
-    seconds = max(0, int((now - then).total_seconds()))
-    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = seconds // size
-            return f"{count} {name}{'s' if count > 1 else ''} ago"
-    return "just now"

@@ -1,0 +1,189 @@
+"""The last gate before Slack: no live mention, and no address but those of sections that were read. Pure.
+
+Three ways out pass through here: plain text (`plain`, `escaped`), pieces for a markdown block (`neutral`), and an
+answer that arrives bit by bit (`Stream`). Prose loses every mention; code stays as it is but for the very tokens
+that Slack would turn into a mention wherever they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from bot.slack.inline import Span, words
+from bot.slack.markdown import parse, settled
+from bot.slack.pieces import SMALLEST, Piece, Spans, Table, joined
+from navigator.answer import Answer, Passage, Source
+from navigator.links import LEFT_OUT
+
+LONGEST_LINK = 2_000
+"""Characters of an address that a message still carries."""
+
+# What a reader does not see, and what Slack or a client may drop before it looks for a mention.
+_UNSEEN = (
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    r"\ufeff\U000e0000-\U000e01ef]*"
+)
+
+
+def _spread(word: str) -> str:
+    return _UNSEEN.join(word)
+
+
+_BROADCAST = "|".join(map(_spread, ("channel", "here", "everyone")))
+_TOKEN = re.compile(
+    rf"<(?={_UNSEEN}(?:!{_UNSEEN}(?:{_BROADCAST}|{_spread('subteam')}|{_spread('date')})"
+    rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))",
+    re.IGNORECASE,
+)
+_BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:\b[a-z][a-z0-9+.-]*:/[/\\]|\bmailto:|\bwww\.|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/)[^\s<>()\[\]\"'`]*", re.IGNORECASE
+)
+_MARK = re.compile(r"(?<!\w)\[(\d+)\]")
+
+
+def calm(text: str) -> str:
+    """Prose that mentions nobody: `<` and `@` of a mention give way to a sign that looks alike."""
+    return _BARE.sub("＠", calm_code(text))
+
+
+def calm_code(text: str) -> str:
+    """Code without the tokens <!channel>, <!subteam^…>, <@U…>, <#C…> and their like."""
+    return _TOKEN.sub("‹", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """`links`: the addresses that may leave. `said`: what was read; an address in it stays, as words that lead
+    nowhere."""
+
+    links: frozenset[str] = frozenset()
+    said: str = ""
+
+    def allows(self, url: str) -> bool:
+        return url in self.links and len(url) <= LONGEST_LINK
+
+    def spans(self, text: str, styles: tuple[str, ...] = ()) -> Iterator[Span]:
+        """Prose as spans: its allowed addresses as links, those that a section says as code, the rest left out."""
+        last = 0
+        for match in _ADDRESS.finditer(text):
+            url = match[0].rstrip(".,;:!?*_~")
+            yield Span(calm(text[last : match.start()]), styles=styles)
+            if self.allows(url):
+                yield Span(url, "link", styles, url)
+            elif url in self.said:
+                yield Span(calm_code(url), "code", styles)
+            else:
+                yield Span(LEFT_OUT, styles=styles)
+            last = match.start() + len(url)
+        yield Span(calm(text[last:]), styles=styles)
+
+
+def gate_for(passages: Sequence[Passage], sources: Sequence[Source] = ()) -> Gate:
+    """What may leave when these were read."""
+    links = {link for passage in passages for link in (passage.link, passage.page_url)}
+    cited = [citation for source in sources for citation in source.citations]
+    links |= {link for citation in cited for link in (citation.link, citation.node_link, citation.page_url)}
+    return Gate(frozenset(links), "\n".join(block.text for passage in passages for block in passage.blocks))
+
+
+def gate_of(answer: Answer) -> Gate:
+    """The nearest sections were looked at, and are offered as links; what they say is no answer."""
+    gate = gate_for(answer.trace.passages, answer.sources)
+    return Gate(gate.links | {passage.link for passage in answer.nearest}, gate.said)
+
+
+def plain(text: str) -> str:
+    """One line for a label or a notification: mentions nobody, leads nowhere."""
+    without = "".join(LEFT_OUT if span.kind != "text" else span.text for span in Gate().spans(text))
+    return " ".join(without.split())
+
+
+def escaped(text: str) -> str:
+    """`plain` as leaf text of Slack's own markup (`text`, mrkdwn)."""
+    return plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def links_of(sources: Sequence[Source]) -> dict[int, str]:
+    """Where the mark of each source leads: the quoted words, or the section where that address is too long."""
+    return {source.number: link_of(source) for source in sources}
+
+
+def link_of(source: Source) -> str:
+    """"" where even the section's address is too long for Slack."""
+    return next((link for link in (source.first.link, source.first.node_link) if len(link) <= LONGEST_LINK), "")
+
+
+def neutral(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> tuple[Piece, ...]:
+    """The pieces with nothing live in them; [n] leads where `marks` says."""
+    return tuple(piece.rewritten(partial(_neutral, gate=gate, marks=marks), calm_code) for piece in pieces)
+
+
+def _neutral(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
+    made: list[Span] = []
+    for span in spans:
+        if span.kind == "code":
+            made.append(Span(calm_code(span.text), "code", span.styles))
+        elif span.kind == "link" and gate.allows(span.target):
+            label = span.text if span.text == span.target else plain(span.text)
+            made.append(Span(label, "link", span.styles, span.target))
+        elif span.kind == "break":
+            made.append(span)
+        else:
+            made += [part for found in gate.spans(span.text, span.styles) for part in _marked(found, marks)]
+    return tuple(span for span in made if span.text)
+
+
+def _marked(span: Span, marks: Mapping[int, str]) -> Iterator[Span]:
+    if span.kind != "text":
+        yield span
+        return
+    last = 0
+    for match in _MARK.finditer(span.text):
+        target = marks.get(int(match[1]), "")
+        if target:
+            yield Span(span.text[last : match.start()], styles=span.styles)
+            yield Span(match[0], "mark", span.styles, target)
+            last = match.end()
+    yield Span(span.text[last:], styles=span.styles)
+
+
+class Stream:
+    """An answer that arrives in bits cut anywhere, as pieces that can be shown at once.
+
+    What comes out, joined, is the answer as Markdown; each piece is at most `limit` characters and whole: no fence,
+    link, code span or mark goes on in the next. A block is held until the next one begins. `shown`: how many
+    characters of what was fed have come out; `sent`: how many characters came out."""
+
+    def __init__(self, passages: Sequence[Passage], limit: int = 12_000) -> None:
+        if limit < SMALLEST + len(_BETWEEN):
+            raise ValueError(f"a piece needs room for {SMALLEST + len(_BETWEEN)} characters")
+        self._passages = passages
+        self._limit = limit
+        self._held = ""
+        self._tables = 0
+        self.shown = 0
+        self.sent = 0
+
+    def feed(self, text: str, sources: Sequence[Source] = ()) -> tuple[str, ...]:
+        """What can be shown now. `sources`: those known so far; a mark of another stays plain text."""
+        self._held += text
+        return self._released(settled(self._held), sources)
+
+    def finish(self, sources: Sequence[Source] = ()) -> tuple[str, ...]:
+        """The rest."""
+        return self._released(len(self._held), sources)
+
+    def _released(self, end: int, sources: Sequence[Source]) -> tuple[str, ...]:
+        ready, self._held = self._held[:end], self._held[end:]
+        self.shown += end
+        gate = gate_for(self._passages, sources)
+        pieces = [part for piece in neutral(parse(ready), gate, links_of(sources)) for part in self._parts(piece)]
+        groups = grouped(pieces, self._limit - len(_BETWEEN))
+        made = [joined(group) for group in groups]
+        out = tuple(text if self.sent == 0 and first else _BETWEEN + text for first, text in _firsts(made))
+        self.sent += sum(map(len, out))
+        return out

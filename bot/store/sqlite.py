@@ -1,0 +1,229 @@
+"""The bot's store in one SQLite file; any number of processes may open it.
+
+Revisions come from one counter for the whole file, so that none is given twice, not even to an exchange that was removed
+and kept anew. What is removed is overwritten in the file (secure_delete).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from bot import codec
+from bot.model import ChannelSettings, Exchange, Installation
+from bot.ports import Kept
+from bot.store.sealing import Seal
+from bot.store.stored import closed, moment, nobodys, opened, people, reading, without
+from ingest.errors import Conflict
+from ingest.ports import Clock
+from ingest.stores.database import Database
+
+_AT_ONCE = 20
+"""Exchanges in memory while all are walked: one may be megabytes."""
+_NEVER = "~"
+"""Sorts after every time."""
+
+SCHEMA = (
+    "CREATE TABLE exchanges (id INTEGER PRIMARY KEY, question TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL,"
+    " asker TEXT NOT NULL, asked TEXT NOT NULL, revision INTEGER NOT NULL, exchange BLOB NOT NULL)",
+    "CREATE INDEX exchanges_by_conversation ON exchanges (conversation, asked, question)",
+    "CREATE INDEX exchanges_by_time ON exchanges (asked, question)",
+    "CREATE INDEX exchanges_by_asker ON exchanges (asker)",
+    "CREATE TABLE people (person TEXT, exchange INTEGER REFERENCES exchanges ON DELETE CASCADE,"
+    " PRIMARY KEY (person, exchange)) WITHOUT ROWID",
+    "CREATE INDEX people_of_exchange ON people (exchange)",
+    "CREATE TABLE channels (team TEXT, channel TEXT, changed_by TEXT NOT NULL, settings BLOB NOT NULL,"
+    " PRIMARY KEY (team, channel)) WITHOUT ROWID",
+    "CREATE TABLE counters (name TEXT PRIMARY KEY, value REAL NOT NULL, until TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE installations (enterprise TEXT, team TEXT, installation BLOB NOT NULL,"
+    " PRIMARY KEY (enterprise, team)) WITHOUT ROWID",
+    "CREATE TABLE revisions (last INTEGER NOT NULL)",
+    "INSERT INTO revisions VALUES (0)",
+)
+
+
+class SqliteBotStore:
+    """Implements bot.ports.BotStore."""
+
+    def __init__(self, path: Path, seal: Seal, clock: Clock) -> None:
+        self._database = Database(path, SCHEMA, schema_version=1)
+        self._seal = seal
+        self._clock = clock
+
+    async def __aenter__(self) -> Self:
+        await self._database.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._database.__aexit__()
+
+    # --- exchanges
+
+    async def exchange(self, question_id: str) -> Kept | None:
+        return await self._database.read(lambda db: _exchange(db, question_id))
+
+    async def keep(self, exchange: Exchange, expected: str | None) -> str:
+        return await self._database.write(lambda db: _keep(db, exchange, expected))
+
+    async def conversation(self, key: str, most: int = 20) -> Sequence[Exchange]:
+        statement = """SELECT question, exchange FROM exchanges WHERE conversation = ?
+            ORDER BY asked DESC, question DESC LIMIT ?"""
+        newest = await self._database.read(lambda db: db.execute(statement, (key, max(most, 0))).fetchall())
+        return [_loaded(row) for row in reversed(newest)]
+
+    async def exchanges(self, since: datetime | None = None, until: datetime | None = None) -> AsyncIterator[Exchange]:
+        after = (moment(since) if since else "", "")
+        before = moment(until) if until else _NEVER
+        while rows := await self._database.read(partial(_walk, after=after, before=before)):
+            for row in rows:
+                yield _loaded(row)
+            after = rows[-1]["asked"], rows[-1]["question"]
+
+    async def expire(self, before: datetime) -> int:
+        now = self._clock.now()
+        return await self._database.write(lambda db: _expire(db, moment(before), moment(now)))
+
+    async def forget(self, user: str) -> int:
+        return await self._database.write(lambda db: _forget(db, user))
+
+    # --- channels
+
+    async def channel(self, team: str, channel: str) -> ChannelSettings | None:
+        statement = "SELECT settings FROM channels WHERE team = ? AND channel = ?"
+        row = await self._database.read(lambda db: db.execute(statement, (team, channel)).fetchone())
+        return _settings(row) if row else None
+
+    async def set_channel(self, settings: ChannelSettings) -> None:
+        await self._database.write(lambda db: _set_channel(db, settings))
+
+    async def channels(self) -> AsyncIterator[ChannelSettings]:
+        statement = "SELECT settings FROM channels ORDER BY team, channel"
+        for row in await self._database.read(lambda db: db.execute(statement).fetchall()):
+            yield _settings(row)
+
+    # --- counters
+
+    async def add(self, counter: str, amount: float, until: datetime) -> float:
+        now = self._clock.now()
+        return await self._database.write(partial(_add, counter=counter, amount=amount, until=until, now=now))
+
+    async def counted(self, counter: str, now: datetime) -> float:
+        statement = "SELECT value FROM counters WHERE name = ? AND until > ?"
+        row = await self._database.read(lambda db: db.execute(statement, (counter, moment(now))).fetchone())
+        return float(row["value"]) if row else 0.0
+
+    # --- installations
+
+    async def installation(self, enterprise: str, team: str) -> Installation | None:
+        statement = "SELECT installation FROM installations WHERE enterprise = ? AND team = ?"
+        row = await self._database.read(lambda db: db.execute(statement, (enterprise, team)).fetchone())
+        return self._opened(row) if row else None
+
+    async def install(self, installation: Installation) -> None:
+        row = (
+            installation.enterprise,
+            installation.team,
+            codec.dump_installation(closed(installation, self._seal)),
+        )
+        statement = "INSERT OR REPLACE INTO installations VALUES (?, ?, ?)"
+        await self._database.write(lambda db: _overwriting(db).execute(statement, row))
+
+    async def uninstall(self, enterprise: str, team: str) -> None:
+        statement = "DELETE FROM installations WHERE enterprise = ? AND team = ?"
+        await self._database.write(lambda db: _overwriting(db).execute(statement, (enterprise, team)))
+
+    async def installations(self) -> AsyncIterator[Installation]:
+        statement = "SELECT installation FROM installations ORDER BY enterprise, team"
+        for row in await self._database.read(lambda db: db.execute(statement).fetchall()):
+            yield self._opened(row)
+
+    def _opened(self, row: sqlite3.Row) -> Installation:
+        with reading("an installation"):
+            installation = codec.load_installation(row["installation"])
+        return opened(installation, self._seal)
+
+
+def _overwriting(db: sqlite3.Connection) -> sqlite3.Connection:
+    """What is deleted or replaced in this file is overwritten with zeros."""
+    db.execute("PRAGMA secure_delete = ON")
+    return db
+
+
+def _loaded(row: sqlite3.Row) -> Exchange:
+    with reading(row["question"]):
+        return codec.load_exchange(row["exchange"])
+
+
+def _exchange(db: sqlite3.Connection, question_id: str) -> Kept | None:
+    row = db.execute("SELECT * FROM exchanges WHERE question = ?", (question_id,)).fetchone()
+    return Kept(_loaded(row), str(row["revision"])) if row else None
+
+
+def _walk(db: sqlite3.Connection, after: tuple[str, str], before: str) -> list[sqlite3.Row]:
+    statement = f"""SELECT question, asked, exchange FROM exchanges
+        WHERE (asked, question) > (?, ?) AND asked < ? ORDER BY asked, question LIMIT {_AT_ONCE}"""
+    return db.execute(statement, (*after, before)).fetchall()
+
+
+def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> str:
+    question = exchange.question
+    old = db.execute("SELECT revision FROM exchanges WHERE question = ?", (question.id,)).fetchone()
+    if (str(old["revision"]) if old else None) != expected:
+        raise Conflict(f"the exchange of {question.id} was changed by someone else meanwhile")
+    ((revision,),) = db.execute("UPDATE revisions SET last = last + 1 RETURNING last").fetchall()
+    columns = ("question", "conversation", "asker", "asked", "revision", "exchange")
+    changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
+    row = (
+        question.id,
+        question.conversation,
+        question.user,
+        moment(question.asked_at),
+        revision,
+        codec.dump_exchange(exchange),
+    )
+    upsert = f"""INSERT INTO exchanges ({", ".join(columns)}) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (question) DO UPDATE SET {changes} RETURNING id"""
+    ((row_id,),) = _overwriting(db).execute(upsert, row).fetchall()
+    db.execute("DELETE FROM people WHERE exchange = ?", (row_id,))
+    db.executemany("INSERT INTO people VALUES (?, ?)", ((person, row_id) for person in people(exchange)))
+    return str(revision)
+
+
+def _expire(db: sqlite3.Connection, before: str, now: str) -> int:
+    _overwriting(db).execute("DELETE FROM counters WHERE until <= ?", (now,))
+    return db.execute("DELETE FROM exchanges WHERE asked < ?", (before,)).rowcount
+
+
+def _forget(db: sqlite3.Connection, user: str) -> int:
+    gone = _overwriting(db).execute("DELETE FROM exchanges WHERE asker = ?", (user,)).rowcount
+    others = "SELECT question FROM people JOIN exchanges ON exchanges.id = people.exchange WHERE person = ?"
+    for row in db.execute(others, (user,)).fetchall():
+        if kept := _exchange(db, row["question"]):
+            _keep(db, without(kept.exchange, user), kept.revision)
+    for row in db.execute("SELECT settings FROM channels WHERE changed_by = ?", (user,)).fetchall():
+        _set_channel(db, nobodys(_settings(row)))
+    db.execute("DELETE FROM counters WHERE instr(':' || name || ':', ':' || ? || ':')", (user,))
+    return gone
+
+
+def _settings(row: sqlite3.Row) -> ChannelSettings:
+    with reading("a channel's settings"):
+        return codec.load_channel(row["settings"])
+
+
+def _set_channel(db: sqlite3.Connection, settings: ChannelSettings) -> None:
+    row = (settings.team, settings.channel, settings.changed_by, codec.dump_channel(settings))
+    _overwriting(db).execute("INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?)", row)
+
+
+def _add(db: sqlite3.Connection, counter: str, amount: float, until: datetime, now: datetime) -> float:
+    statement = """INSERT INTO counters VALUES (:name, :amount, :until) ON CONFLICT (name) DO UPDATE SET
+        value = CASE WHEN until > :now THEN value + :amount ELSE :amount END,
+        until = CASE WHEN until > :now THEN until ELSE :until END RETURNING value"""
+    values = {"name": counter, "amount": amount, "until": moment(until), "now": moment(now)}
+    ((value,),) = db.execute(statement, values).fetchall()
+    return float(value)

@@ -1,0 +1,85 @@
+"""A voice that remembers what people see: at most one message a question, with what was done to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from bot.errors import SpeechFailed
+from bot.model import Posted, Question
+from navigator.answer import Answer, Passage, Step
+
+
+@dataclass
+class Message:
+    """`text` is what stands there now; `signs` what was shown before; `speakers` counts who spoke in it."""
+
+    ts: str
+    question: str
+    text: str = ""
+    signs: list[str] = field(default_factory=list)
+    retry: bool = False
+    speakers: int = 0
+
+
+class FakeVoice:
+    """`failing`: errors that the next attempts to show a finished answer end with. `thread`: what was said before."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, Message] = {}
+        self.failing: list[SpeechFailed] = []
+        self.thread: list[str] = []
+        self.threads_read = 0
+
+    def texts(self) -> list[str]:
+        return [message.text for message in self.messages.values()]
+
+    @asynccontextmanager
+    async def speak(
+        self, question: Question, posted: Posted | None, keep: Callable[[Posted], Awaitable[None]]
+    ) -> AsyncIterator[FakeSpeech]:
+        speech = FakeSpeech(self, question, posted, keep)
+        yield speech
+
+    async def before(self, question: Question) -> Sequence[str]:
+        self.threads_read += 1
+        return self.thread
+
+
+class FakeSpeech:
+    def __init__(
+        self, voice: FakeVoice, question: Question, posted: Posted | None, keep: Callable[[Posted], Awaitable[None]]
+    ) -> None:
+        self._voice = voice
+        self._question = question
+        self._posted = posted
+        self._keep = keep
+        if posted:
+            voice.messages[posted.ts].speakers += 1
+
+    async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        (await self._message()).signs.append(step.tool)
+
+    async def wrote(self, text: str) -> None:
+        (await self._message()).text = text
+
+    async def answer(self, answer: Answer) -> None:
+        message = await self._message()
+        if self._voice.failing:
+            raise self._voice.failing.pop(0)
+        message.text = answer.text
+
+    async def plainly(self, text: str, *, retry: bool) -> None:
+        message = await self._message()
+        message.text, message.retry = text, retry
+
+    async def _message(self) -> Message:
+        if self._posted is None:
+            self._posted = Posted(self._question.channel, f"m{len(self._voice.messages) + 1}")
+            self._voice.messages[self._posted.ts] = Message(self._posted.ts, self._question.id, speakers=1)
+            await self._keep(self._posted)
+        elif not self._posted.streaming:
+            self._posted = replace(self._posted, streaming=True)
+            await self._keep(self._posted)
+        return self._voice.messages[self._posted.ts]
