@@ -139,7 +139,7 @@ class AnswerService:
         """With the lease in hand. Raises LeaseLost, StoreUnavailable: then the question is not over."""
         async with lease.watched():
             settings = await self._settings_of(question.team, question.channel)
-            async with self._voice.speak(question, lease.exchange.posted, self._keeper(lease)) as speech:
+            async with self._voice.speak(lease.exchange, self._keeper(lease)) as speech:
                 try:
                     await self._speak(lease, question, settings, speech)
                 except SpeechFailed as error:

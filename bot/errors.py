@@ -4,7 +4,8 @@ BotError
 ├── KeyMissing    tokens are to be sealed or read, and no key is set
 ├── KeyWrong      a key is no key, or none of the keys opens what is sealed
 ├── LeaseLost     another worker has taken over the question
-└── SpeechFailed  an answer could not be shown to people
+├── SpeechFailed  an answer could not be shown to people
+└── SlackClosed   Slack does not take a token, or is not connected
 """
 
 
@@ -30,3 +31,7 @@ class SpeechFailed(BotError):
     def __init__(self, message: str, *, passing: bool) -> None:
         super().__init__(message)
         self.passing = passing
+
+
+class SlackClosed(BotError):
+    """Slack does not take a token, lacks a scope, or is not connected."""

@@ -56,13 +56,13 @@ def question_id(team: str, channel: str, *rest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The message that carries an answer. `streaming` until the stream was stopped. `shown` is how many characters of
-    the answer's text it has shown for certain: a successor goes on there."""
+    """The message that carries an answer. `streaming` until the stream was stopped. `further`: ts of the messages that
+    follow it where one does not hold the answer."""
 
     channel: str
     ts: str
     streaming: bool = False
-    shown: int = 0
+    further: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,10 +109,10 @@ class Voice(Protocol):
     """How answers reach the people who asked."""
 
     def speak(
-        self, question: Question, posted: Posted | None, keep: Callable[[Posted], Awaitable[None]]
+        self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
     ) -> AbstractAsyncContextManager[Speech]:
-        """`posted` is the message that an earlier worker began: the speech goes on in it. `keep` is awaited as soon as
-        there is a message, and whenever it has changed. Leaving without an answer takes back the sign of life."""
+        """Where an earlier worker began a message (exchange.posted), the speech goes on in it. `keep` is awaited as soon
+        as there is a message, and whenever it has changed. Leaving without an answer takes back the sign of life."""
         ...
 
     async def before(self, question: Question) -> Sequence[str]:

@@ -15,11 +15,15 @@ from typing import Literal
 
 SpanKind = Literal["text", "code", "link", "mark", "break"]
 
+APART = "\u200b"
+"""Stands between backticks that Slack would take for a fence."""
+
 _SPECIAL = re.compile(r"[\\`*_\[\]<&~|!]")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]*);")
 _BLOCK_START = re.compile(r"#{1,6}(?=\s|$)|>|[-+](?=\s|$)|(?=[-|:=])[-|:=\s]+$|(?P<number>\d{1,9})(?=[.)](?:\s|$))")
 _ATOM = re.compile(r"\s+|\S+\s*")
-_SENTENCE_END = re.compile(r"[.!?:;…]['\")\]]*\s+$|[。！？]\s*$|\n$")
+_SENTENCE_END = re.compile(r"(?:[.!?:;…]['\")]*|[。！？])(?:\s*\[\d+\])*\s*$|\n$")
+_TICKS = re.compile(r"`(?=`)")
 _UNSAFE = re.compile(r"[\s<>|\"\\`]")
 
 
@@ -126,14 +130,12 @@ def _escaped(text: str, cell: bool, *, label: bool = False, before_link: bool = 
 
 
 def _code(text: str, cell: bool) -> str:
-    ticks = "`" * (_longest_run(text) + 1)
-    padded = text[0] == "`" or text[-1] == "`" or (text[0] == text[-1] == " " and text.strip(" ") != "")
-    inner = f" {text} " if padded else text
+    """Backticks inside are held apart by an invisible character: three in a row begin a fence for Slack."""
+    inner = _TICKS.sub("`" + APART, text)
+    ticks = "``" if "`" in inner else "`"
+    padded = inner[0] == "`" or inner[-1] == "`" or (inner[0] == inner[-1] == " " and inner.strip(" ") != "")
+    inner = f" {inner} " if padded else inner
     return f"{ticks}{inner.replace('|', chr(92) + '|') if cell else inner}{ticks}"
-
-
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
 def destination(url: str) -> str:
@@ -181,7 +183,7 @@ def _cost(span: Span) -> int:
     styles = 2 * sum(map(len, span.styles))
     match span.kind:
         case "code":
-            return styles + len(span.text) + span.text.count("|") + 2 * _longest_run(span.text) + 4
+            return styles + len(span.text) + span.text.count("|") + span.text.count("`") + 6
         case "link" | "mark":
             return styles + 2 * len(span.text) + len(destination(span.target)) + 4
         case "break":
@@ -202,6 +204,6 @@ def _border(atoms: Sequence[Span], costs: Sequence[int], start: int, end: int) -
     for position in places:
         if sum(costs[start:position]) < half:
             break
-        if _SENTENCE_END.search(words(atoms[max(start, position - 3) : position])):
+        if _SENTENCE_END.search(words(atoms[max(start, position - 9) : position])):
             return position
     return places[0] if places else end

@@ -1,6 +1,6 @@
 """The last gate before Slack: no live mention, and no address but those of sections that were read. Pure.
 
-Three ways out pass through here: plain text (`plain`, `escaped`), pieces for a markdown block (`neutral`), and an
+Three ways out pass through here: plain text (`plain`), pieces for a markdown block (`neutral`), and an
 answer that arrives bit by bit (`Stream`). Prose loses every mention; code stays as it is but for the very tokens
 that Slack would turn into a mention wherever they stand.
 """
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from bot.slack.inline import Span, words
+from bot.slack.inline import APART, Span
 from bot.slack.markdown import parse, settled
+from bot.slack.packing import BETWEEN, grouped, one_table
 from bot.slack.pieces import SMALLEST, Piece, Spans, Table, joined
 from navigator.answer import Answer, Passage, Source
 from navigator.links import LEFT_OUT
@@ -34,14 +35,15 @@ def _spread(word: str) -> str:
 
 _BROADCAST = "|".join(map(_spread, ("channel", "here", "everyone")))
 _TOKEN = re.compile(
-    rf"<(?={_UNSEEN}(?:!{_UNSEEN}(?:{_BROADCAST}|{_spread('subteam')}|{_spread('date')})"
-    rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))",
-    re.IGNORECASE,
+    rf"<(?={_UNSEEN}(?:!{_UNSEEN}(?i:{_BROADCAST}|{_spread('subteam')}|{_spread('date')})"
+    rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))"
 )
 _BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
 _ADDRESS = re.compile(
-    r"(?:\b[a-z][a-z0-9+.-]*:/[/\\]|\bmailto:|\bwww\.|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/)[^\s<>()\[\]\"'`]*", re.IGNORECASE
+    r"(?:\b[a-z][a-z0-9+.-]*:/[/\\]|\bmailto:|\btel:(?=[+\d])|\bwww\.|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/)[^\s<>()\[\]\"'`]*",
+    re.IGNORECASE,
 )
+_TICKS = re.compile(r"`(?=`)")
 _MARK = re.compile(r"(?<!\w)\[(\d+)\]")
 
 
@@ -97,14 +99,14 @@ def gate_of(answer: Answer) -> Gate:
 
 
 def plain(text: str) -> str:
-    """One line for a label or a notification: mentions nobody, leads nowhere."""
-    without = "".join(LEFT_OUT if span.kind != "text" else span.text for span in Gate().spans(text))
-    return " ".join(without.split())
+    """One line that mentions nobody and leads nowhere: for a label, a title, a notification."""
+    inert = "".join(LEFT_OUT if span.kind != "text" else span.text for span in Gate().spans(text))
+    return " ".join(inert.split())
 
 
 def escaped(text: str) -> str:
-    """`plain` as leaf text of Slack's own markup (`text`, mrkdwn)."""
-    return plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """As leaf text of Slack's own markup (`text`, mrkdwn), where three backticks would begin a fence."""
+    return _TICKS.sub("`" + APART, text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def links_of(sources: Sequence[Source]) -> dict[int, str]:
@@ -113,7 +115,7 @@ def links_of(sources: Sequence[Source]) -> dict[int, str]:
 
 
 def link_of(source: Source) -> str:
-    """"" where even the section's address is too long for Slack."""
+    """ "" where even the section's address is too long for Slack."""
     return next((link for link in (source.first.link, source.first.node_link) if len(link) <= LONGEST_LINK), "")
 
 
@@ -155,17 +157,16 @@ class Stream:
     """An answer that arrives in bits cut anywhere, as pieces that can be shown at once.
 
     What comes out, joined, is the answer as Markdown; each piece is at most `limit` characters and whole: no fence,
-    link, code span or mark goes on in the next. A block is held until the next one begins. `shown`: how many
-    characters of what was fed have come out; `sent`: how many characters came out."""
+    link, code span or mark goes on in the next. A block is held until the next one begins. `sent`: how many characters
+    came out so far."""
 
     def __init__(self, passages: Sequence[Passage], limit: int = 12_000) -> None:
-        if limit < SMALLEST + len(_BETWEEN):
-            raise ValueError(f"a piece needs room for {SMALLEST + len(_BETWEEN)} characters")
+        if limit < SMALLEST + len(BETWEEN):
+            raise ValueError(f"a piece needs room for {SMALLEST + len(BETWEEN)} characters")
         self._passages = passages
         self._limit = limit
         self._held = ""
-        self._tables = 0
-        self.shown = 0
+        self._tabled = False
         self.sent = 0
 
     def feed(self, text: str, sources: Sequence[Source] = ()) -> tuple[str, ...]:
@@ -179,11 +180,10 @@ class Stream:
 
     def _released(self, end: int, sources: Sequence[Source]) -> tuple[str, ...]:
         ready, self._held = self._held[:end], self._held[end:]
-        self.shown += end
         gate = gate_for(self._passages, sources)
-        pieces = [part for piece in neutral(parse(ready), gate, links_of(sources)) for part in self._parts(piece)]
-        groups = grouped(pieces, self._limit - len(_BETWEEN))
-        made = [joined(group) for group in groups]
-        out = tuple(text if self.sent == 0 and first else _BETWEEN + text for first, text in _firsts(made))
+        pieces = one_table(neutral(parse(ready), gate, links_of(sources)), self._tabled)
+        self._tabled = self._tabled or any(isinstance(piece, Table) and piece.native for piece in pieces)
+        made = [joined(group) for group in grouped(pieces, self._limit - len(BETWEEN))]
+        out = tuple(BETWEEN + text if position or self.sent else text for position, text in enumerate(made))
         self.sent += sum(map(len, out))
         return out

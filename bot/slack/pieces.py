@@ -8,18 +8,19 @@ between rows with the header repeated, text between sentences or words. Every pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.slack.inline import Span, cut, words, write
+from bot.slack.inline import APART, Span, cut, words, write
 from bot.slack.tables import aligned
 
-SMALLEST = 400
+SMALLEST = 1_000
+_INNER = 100
+"""To so few characters a part may shrink inside quotes and lists, which need room of their own."""
 TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS = 100, 20, 10_000
 """What Slack shows as a table (facts of the table block); a cell must not be empty."""
 
 _TICKS = re.compile(r"`(?=``)|(?<=`)`(?=`)")
-_APART = "\u200b"
 
 Spans = tuple[Span, ...]
 Rewrite = Callable[[Spans], Spans]
@@ -97,7 +98,7 @@ class Code:
 
     @property
     def markdown(self) -> str:
-        return f"```{self.language}\n{_TICKS.sub('`' + _APART, self.text)}\n```"
+        return f"```{self.language}\n{_TICKS.sub('`' + APART, self.text)}\n```"
 
     @property
     def plain(self) -> str:
@@ -222,19 +223,14 @@ class Listing:
 
     def split(self, limit: int) -> list[Piece]:
         """Between items; an item too long by itself goes on without its bullet, before the next one."""
+        sizes = [len(self._item(number, item)) + 2 for number, item in enumerate(self.items, self.start)]
         parts: list[Piece] = []
-        first = 0
-        for end in range(1, len(self.items) + 1):
-            if end - first > 1 and len(self._part(first, end).markdown) > limit:
-                parts.append(self._part(first, end - 1))
-                first = end - 1
-            if end - first == 1 and len(self._part(first, end).markdown) > limit:
+        for first, end in _runs(sizes, limit):
+            if sizes[first] > limit:
                 parts += self._long_item(first, limit)
-                first = end
-        return [*parts, self._part(first, len(self.items))] if first < len(self.items) else parts
-
-    def _part(self, first: int, end: int) -> Listing:
-        return replace(self, items=self.items[first:end], start=self.start + first)
+            else:
+                parts.append(replace(self, items=self.items[first:end], start=self.start + first))
+        return parts
 
     def _long_item(self, number: int, limit: int) -> list[Piece]:
         def listed(pieces: tuple[Piece, ...]) -> Piece:
@@ -260,20 +256,29 @@ def joined(pieces: Sequence[Piece]) -> str:
 def _grouped(pieces: Sequence[Piece], limit: int, wrap: Callable[[tuple[Piece, ...]], Piece]) -> list[Piece]:
     """Pieces in as few wrapped groups as fit; one that does not fit alone is split first."""
     parts = [part for piece in pieces for part in _fitting(piece, limit, wrap)]
-    groups: list[Piece] = []
-    first = 0
-    for end in range(1, len(parts) + 1):
-        if end - first > 1 and len(wrap(tuple(parts[first:end])).markdown) > limit:
-            groups.append(wrap(tuple(parts[first : end - 1])))
-            first = end - 1
-    return [*groups, wrap(tuple(parts[first:]))] if parts else groups
+    sizes = [len(wrap((part,)).markdown) + 3 for part in parts]
+    return [wrap(tuple(parts[first:end])) for first, end in _runs(sizes, limit)]
 
 
 def _fitting(piece: Piece, limit: int, wrap: Callable[[tuple[Piece, ...]], Piece]) -> list[Piece]:
     """The piece in parts that fit with what is wrapped around them: a few characters a line."""
+    if len(wrap((piece,)).markdown) <= limit:
+        return [piece]
     size = limit
     parts = piece.split(size)
-    while size > SMALLEST and any(len(wrap((part,)).markdown) > limit for part in parts):
-        size = max(SMALLEST, size * 2 // 3)
+    while size > _INNER and any(len(wrap((part,)).markdown) > limit for part in parts):
+        size = max(_INNER, size * 2 // 3)
         parts = piece.split(size)
     return parts
+
+
+def _runs(sizes: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
+    """(first, end) of as few runs of neighbours as fit; what does not fit is alone."""
+    first = total = 0
+    for position, size in enumerate(sizes):
+        if position > first and total + size > limit:
+            yield first, position
+            first, total = position, 0
+        total += size
+    if sizes:
+        yield first, len(sizes)

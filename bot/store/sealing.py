@@ -41,7 +41,7 @@ class KeySeal:
     def open(self, sealed: str) -> str:
         """Raises KeyWrong where none of the keys fits."""
         try:
-            return self._all().decrypt(sealed).decode()
+            return self._all().decrypt(sealed.encode()).decode()
         except InvalidToken as error:
             raise KeyWrong(
                 f"Slack tokens were sealed with another key than those in {SETTING}: set the key that was in use when the"

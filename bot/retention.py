@@ -1,0 +1,54 @@
+"""Retention as a role: questions and answers older than the days that the operator set go, once an hour.
+
+Any number may run side by side: what one has removed, the others do not find. A store that does not answer is asked again
+an hour later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+
+from bot.ports import BotStore
+from ingest.errors import StoreUnavailable
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+HOUR = 3600.0
+
+
+class Retention:
+    """`every`: seconds between two rounds; the first is at once."""
+
+    def __init__(self, store: BotStore, clock: Clock, keep: timedelta, *, every: float = HOUR) -> None:
+        self._store = store
+        self._clock = clock
+        self._keep = keep
+        self._every = every
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        """`run` ends when the round that runs is done."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Until `stop`."""
+        while not self._stop.is_set():
+            await self.tidy()
+            try:
+                async with asyncio.timeout(self._every):
+                    await self._stop.wait()
+            except TimeoutError:
+                continue
+
+    async def tidy(self) -> None:
+        """One round."""
+        try:
+            gone = await self._store.expire(self._clock.now() - self._keep)
+        except StoreUnavailable as error:
+            log.warning("retention_failed", reason=str(error))
+            return
+        log.info("exchanges_expired", count=gone)

@@ -1,0 +1,167 @@
+"""The Bolt app: which of Slack's events, commands, shortcuts, buttons and modals go where.
+
+Events and commands are taken in before Slack is answered (process_before_response): where a question could not be
+written down Slack gets no acknowledgement, and sends it again. What takes longer, such as opening a modal, is done after
+the answer. Everything else that Slack sends is acknowledged and let go, or it would be sent four times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack import actions
+from bot.slack.background import Background
+from bot.slack.home import Home
+from bot.slack.incoming import Heard, commanded, heard, picked
+from bot.slack.interactions import Interactions
+from bot.slack.reception import Reception
+from bot.slack.settings_modal import SettingsModal
+from bot.slack.workspaces import Workspaces
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+Json = Mapping[str, Any]
+Press = Callable[[Json, AsyncWebClient], Awaitable[str]]
+
+ASK = "/ask"
+RITBOT = "/ritbot"
+SHORTCUT = "answer_from_docs"
+USAGE = "Ask me something, for example: `/ask How do I rotate the keys?`"
+LOOKING = "Looking into the documentation …"
+HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
+_ANYTHING = re.compile(".*", re.DOTALL)
+
+
+def make_app(
+    *,
+    workspaces: Workspaces,
+    client: AsyncWebClient,
+    signing_secret: str | None,
+    reception: Reception,
+    interactions: Interactions,
+    home: Home,
+    settings: SettingsModal,
+    background: Background,
+    clock: Clock,
+) -> AsyncApp:
+    """`client` carries Slack's address and proxy; its token is not used. `signing_secret` None: Socket Mode only, where
+    the connection itself is proof."""
+    app = AsyncApp(
+        name="ritbot",
+        client=client,
+        signing_secret=signing_secret or "",
+        request_verification_enabled=signing_secret is not None,
+        authorize=workspaces.authorize,  # type: ignore[arg-type]  # it may say None: not installed
+        process_before_response=True,
+        attaching_conversation_kwargs_enabled=False,
+    )
+    _hear(app, reception)
+    _commands(app, reception, settings, background, clock)
+    _buttons(app, interactions, background)
+    _modals(app, interactions, settings, home, background)
+    _rest(app)
+    return app
+
+
+def _hear(app: AsyncApp, reception: Reception) -> None:
+    async def said(body: Json, context: AsyncBoltContext) -> None:
+        understood = heard(body, str(context.bot_user_id))
+        if isinstance(understood, Heard):
+            await reception.hear(understood)
+
+    app.event("app_mention")(said)
+    app.event("message")(said)
+
+
+def _commands(
+    app: AsyncApp, reception: Reception, settings: SettingsModal, background: Background, clock: Clock
+) -> None:
+    async def ask(body: Json, ack: AsyncAck) -> BoltResponse:
+        question = commanded(body, clock.now())
+        if not question.text:
+            return await ack(USAGE)
+        if closed := await reception.closed(question, shared=False):
+            return await ack(closed)
+        await reception.take(question)
+        return await ack(LOOKING)
+
+    async def ritbot(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+        if str(body.get("text") or "").strip().lower() != "settings":
+            return await ack(HELP)
+        background.start("settings", settings.open(body, client))
+        return await ack()
+
+    async def shortcut(body: Json, ack: AsyncAck) -> BoltResponse:
+        question = picked(body)
+        if question and not await reception.closed(question, shared=False):
+            await reception.take(question)
+        return await ack()
+
+    app.command(ASK)(ask)
+    app.command(RITBOT)(ritbot)
+    app.shortcut(SHORTCUT)(shortcut)
+
+
+def _buttons(app: AsyncApp, interactions: Interactions, background: Background) -> None:
+    def pressed(action_id: str, press: Press) -> None:
+        async def answer(body: Json, client: AsyncWebClient) -> None:
+            if sorry := await press(body, client):
+                await interactions.tell(body, client, sorry)
+
+        async def listener(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+            background.start(action_id, answer(body, client))
+            return await ack()
+
+        app.action(action_id)(listener)
+
+    pressed(actions.FEEDBACK, interactions.judge)
+    pressed(actions.SHOW_WAY, interactions.show_way)
+    pressed(actions.ASK_PERSON, interactions.ask_person)
+    pressed(actions.RETRY, interactions.retry)
+    pressed(actions.SHARE, interactions.share)
+
+    async def stopped(body: Json, client: AsyncWebClient) -> None:
+        await interactions.stop(body, client)
+
+    app.event("agent_session_stopped")(stopped)
+
+
+def _modals(
+    app: AsyncApp, interactions: Interactions, settings: SettingsModal, home: Home, background: Background
+) -> None:
+    async def explained(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+        background.start("reason", interactions.explain(body, client))
+        return await ack()
+
+    async def chosen(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+        wrong = await settings.submit(body, client)
+        return await ack(response_action="errors", errors=wrong) if wrong else await ack()
+
+    async def opened(body: Json, client: AsyncWebClient) -> None:
+        background.start("home", home.opened(body, client))
+
+    app.view(actions.REASON_VIEW)(explained)
+    app.view(actions.SETTINGS_VIEW)(chosen)
+    app.event("app_home_opened")(opened)
+
+
+def _rest(app: AsyncApp) -> None:
+    async def let_go(body: Json) -> None:
+        log.debug("event_let_go", type=(body.get("event") or {}).get("type"))
+
+    async def acknowledged(ack: AsyncAck) -> BoltResponse:
+        return await ack()
+
+    app.event(_ANYTHING)(let_go)
+    app.action(_ANYTHING)(acknowledged)
+    app.view(_ANYTHING)(acknowledged)
+    app.view_closed(_ANYTHING)(acknowledged)
+    app.shortcut(_ANYTHING)(acknowledged)

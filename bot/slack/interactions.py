@@ -1,0 +1,191 @@
+"""What people do with an answer: judge it, see the way to it, ask a person, try again, share it, stop it.
+
+Each method takes the payload that Slack sent and a client of that workspace. What cannot be done comes back as a sentence
+for whoever pressed, and `tell` says it to them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.lease import ask_to_stop
+from bot.model import Exchange, Feedback
+from bot.ports import BotStore
+from bot.slack import actions
+from bot.slack.answers import Message, messages
+from bot.slack.client import Refused, call
+from bot.slack.handover import handover
+from bot.slack.reception import Reception
+from bot.slack.way import reason, way
+from ingest.errors import Conflict
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+Json = Mapping[str, Any]
+
+NOT_KNOWN = "I no longer have this answer: it is older than what I keep."
+ASKED_ALREADY = "A person has been asked already; see above in the thread."
+NOT_HERE = "I could not post here: invite me to the channel first."
+
+
+class Interactions:
+    """`person`: the id of the user group that is pinged for help, "" for none."""
+
+    def __init__(self, store: BotStore, reception: Reception, clock: Clock, *, person: str = "") -> None:
+        self._store = store
+        self._reception = reception
+        self._clock = clock
+        self._person = person
+
+    async def judge(self, body: Json, client: AsyncWebClient) -> str:
+        """Thumbs up or down: kept at once, then asked why."""
+        value = _value(body)
+        verdict, question_id = actions.feedback_of(value)
+        given = Feedback(_user(body), verdict, self._clock.now())
+        if await self._change(question_id, lambda exchange: _with_feedback(exchange, given)) is None:
+            return NOT_KNOWN
+        log.info("feedback_given", question=question_id, verdict=verdict)
+        await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=reason(value))
+        return ""
+
+    async def explain(self, body: Json, client: AsyncWebClient) -> None:
+        """The reason for a verdict."""
+        view = body["view"]
+        verdict, question_id = actions.feedback_of(str(view["private_metadata"]))
+        words = view["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value") or ""
+        if words.strip():
+            given = Feedback(_user(body), verdict, self._clock.now(), words.strip())
+            await self._change(question_id, lambda exchange: _with_feedback(exchange, given))
+
+    async def show_way(self, body: Json, client: AsyncWebClient) -> str:
+        exchange = await self._exchange(_value(body))
+        if exchange is None or exchange.answer is None:
+            return NOT_KNOWN
+        view = way(exchange.answer, exchange.question.id)
+        await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
+        return ""
+
+    async def ask_person(self, body: Json, client: AsyncWebClient) -> str:
+        """Ping the user group in the thread, once for an answer, with what was asked, answered and read."""
+        exchange = await self._exchange(_value(body))
+        if exchange is None:
+            return NOT_KNOWN
+        until = self._clock.now() + timedelta(days=7)
+        if await self._store.add(f"person:{exchange.question.id}", 1, until) > 1:
+            return ASKED_ALREADY
+        message = handover(exchange, group=self._person, asked_by=_user(body))
+        return "" if await self._post(exchange, client, message) else NOT_HERE
+
+    async def retry(self, body: Json, client: AsyncWebClient) -> str:
+        """The same question once more, as one of its own."""
+        exchange = await self._exchange(_value(body))
+        if exchange is None:
+            return NOT_KNOWN
+        question = exchange.question
+        attempt = question.attempt + 1
+        base = question.id if question.attempt == 1 else question.id.rpartition(":again-")[0]
+        private = bool(question.response_url)
+        again = replace(
+            question,
+            id=f"{base}:again-{attempt}",
+            attempt=attempt,
+            response_url=str(body.get("response_url") or "") if private else "",
+        )
+        await self._reception.take(again)
+        return ""
+
+    async def share(self, body: Json, client: AsyncWebClient) -> str:
+        """A private answer, shown to the channel."""
+        exchange = await self._exchange(_value(body))
+        if exchange is None or exchange.answer is None:
+            return NOT_KNOWN
+        made = messages(
+            exchange.answer, question_id=exchange.question.id, now=self._clock.now(), person=bool(self._person)
+        )
+        root = ""
+        for message in made:
+            posted = await self._post(exchange, client, message, thread=root)
+            if not posted:
+                return NOT_HERE
+            root = root or posted
+        return ""
+
+    async def stop(self, body: Json, client: AsyncWebClient) -> None:
+        """Slack's Stop button (agent_session_stopped): everything under way in that thread stops."""
+        event = body["event"]
+        key = ":".join((str(body.get("team_id")), str(event["channel"]), str(event.get("thread_ts") or "")))
+        for exchange in await self._store.conversation(key, 10):
+            if not exchange.over:
+                stopped = await ask_to_stop(self._store, exchange.question.id)
+                log.info("stop_asked", question=exchange.question.id, under_way=stopped)
+
+    async def _exchange(self, question_id: str) -> Exchange | None:
+        kept = await self._store.exchange(question_id)
+        return kept.exchange if kept else None
+
+    async def _change(self, question_id: str, change: Callable[[Exchange], Exchange]) -> Exchange | None:
+        while kept := await self._store.exchange(question_id):
+            changed = change(kept.exchange)
+            try:
+                await self._store.keep(changed, kept.revision)
+                return changed
+            except Conflict:
+                continue
+        return None
+
+    async def _post(self, exchange: Exchange, client: AsyncWebClient, message: Message, thread: str = "") -> str:
+        """The ts of what was posted; "" where ritbot may not post."""
+        question = exchange.question
+        try:
+            posted = await call(
+                client.chat_postMessage,
+                again=False,
+                channel=question.channel,
+                thread_ts=thread or question.thread or None,
+                text=message.text,
+                blocks=list(message.blocks) or None,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except Refused as error:
+            if error.passing:
+                raise
+            log.warning("not_posted", question=question.id, reason=str(error))
+            return ""
+        return str(posted["ts"])
+
+    async def tell(self, body: Json, client: AsyncWebClient, text: str) -> None:
+        """To whoever pressed, and to nobody else."""
+        container: Json = body.get("container") or {}
+        try:
+            await call(
+                client.chat_postEphemeral,
+                channel=str((body.get("channel") or {}).get("id") or container.get("channel_id")),
+                user=_user(body),
+                thread_ts=container.get("thread_ts") or None,
+                text=text,
+            )
+        except Refused as error:
+            log.info("not_told", reason=str(error))
+
+
+def _value(body: Json) -> str:
+    """What the pressed element carries."""
+    return str(body["actions"][0]["value"])
+
+
+def _user(body: Json) -> str:
+    return str((body.get("user") or {}).get("id"))
+
+
+def _with_feedback(exchange: Exchange, given: Feedback) -> Exchange:
+    """A person's last word counts; a reason stays with the verdict that it was given for."""
+    others = tuple(one for one in exchange.feedback if one.user != given.user)
+    return replace(exchange, feedback=(*others, given))

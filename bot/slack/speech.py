@@ -1,0 +1,263 @@
+"""One answer in a Slack thread: a status while ritbot looks, a stream while it writes, one message in the end.
+
+A message is begun once and changed after that: streamed while the answer grows, and at the end replaced by the finished
+answer with its links, source rows and buttons. Where a stream cannot be had, or breaks, nothing is shown until the end.
+A worker that goes on where another one died finds what was posted, in our log or else in the thread itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.model import Exchange, Posted
+from bot.slack.answers import Message, messages, notice
+from bot.slack.client import Json, Refused, call
+from bot.slack.neutral import Stream
+from bot.slack.rates import Rates
+from bot.slack.signs import STARTED, sign
+from bot.slack.simple import simple
+from ingest.ports import Clock
+from navigator.answer import Answer, Passage, Step
+
+log = structlog.get_logger()
+
+EVENT = "ritbot_answer"
+"""What a message of ours says of itself in its metadata."""
+OURS_TO_MEND = frozenset("invalid_blocks invalid_blocks_format msg_blocks_too_long msg_too_long no_text".split())
+"""What Slack says of a message that is not to its liking: then it is said more simply."""
+
+
+class ThreadSpeech:
+    """One answer in a thread. Implements bot.ports.Speech."""
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        rates: Rates,
+        exchange: Exchange,
+        keep: Callable[[Posted], Awaitable[None]],
+        clock: Clock,
+        *,
+        person: bool,
+    ) -> None:
+        self._client = client
+        self._rates = rates
+        self._question = exchange.question
+        self._posted = exchange.posted
+        self._resumed = exchange.attempts > 1
+        self._keep_posted = keep
+        self._clock = clock
+        self._person = person
+        self._root = self._question.thread or self._question.ts
+        self._stream: Stream | None = None
+        self._fed = 0
+        self._may_stream = exchange.posted is None
+        self._passages: tuple[Passage, ...] = ()
+        self._signed = False
+
+    async def begin(self) -> None:
+        if self._resumed and self._posted is None and (found := await self._found()):
+            await self._keep(found)
+            self._may_stream = False
+        await self._session("processing")
+        await self._status(STARTED)
+
+    async def leave(self) -> None:
+        """A status that nobody takes back would stay for two minutes, Slack's own Stop button for an hour."""
+        if self._signed:
+            await self._status("")
+        await self._session("active")
+
+    async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        self._passages = tuple(passages)
+        if self._stream is None:
+            await self._status(sign(step, self._passages))
+
+    async def wrote(self, text: str) -> None:
+        if not self._may_stream:
+            return
+        if self._stream is None:
+            self._stream = Stream(self._passages)
+        fed, self._fed = self._fed, len(text)
+        for piece in self._stream.feed(text[fed:]):
+            if not await self._append(piece):
+                self._may_stream = False
+                return
+
+    async def answer(self, answer: Answer) -> None:
+        made = messages(
+            answer,
+            question_id=self._question.id,
+            now=self._clock.now(),
+            person=self._person,
+            retry=answer.outcome == "failed",
+        )
+        try:
+            await self._show(made)
+        except Refused as error:
+            if error.code not in OURS_TO_MEND:
+                raise
+            log.error("message_refused", code=error.code, reason=str(error))
+            await self._show([simple(answer)])
+
+    async def plainly(self, text: str, *, retry: bool) -> None:
+        message = notice(text, question_id=self._question.id, retry=retry)
+        if self._posted is not None and self._posted.streaming:
+            began, self._posted = self._posted, None
+            await self._stop(began)
+        if self._posted is None:
+            await self._post(message, main=True)
+        else:
+            await self._update(self._posted.ts, message)
+        self._signed = False
+
+    async def _show(self, made: Sequence[Message]) -> None:
+        """The first message in place of what is there, the others behind it."""
+        if self._posted is not None and self._posted.streaming:
+            await self._stop(self._posted)
+            await self._keep(replace(self._posted, streaming=False))
+        if self._posted is not None and not await self._update(self._posted.ts, made[0]):
+            self._posted = None  # someone deleted it: it is said anew
+        if self._posted is None:
+            await self._post(made[0], main=True)
+        for position, message in enumerate(made[1:]):
+            further = self._posted.further if self._posted else ()
+            if position < len(further):
+                await self._update(further[position], message)
+            else:
+                await self._post(message, main=False)
+        self._signed = False  # a post takes the status away
+
+    async def _post(self, message: Message, *, main: bool) -> None:
+        await self._rates.turn("chat.postMessage", self._question.team, self._question.channel)
+        arguments: Json = {
+            "channel": self._question.channel,
+            "thread_ts": self._root,
+            "text": message.text,
+            "blocks": list(message.blocks) or None,
+            "unfurl_links": False,
+            "unfurl_media": False,
+            "metadata": {"event_type": EVENT, "event_payload": {"question": self._question.id}},
+        }
+        try:
+            ts = str((await call(self._client.chat_postMessage, again=False, **arguments))["ts"])
+        except Refused as error:
+            known = (self._posted.ts, *self._posted.further) if self._posted else ()
+            found = await self._found(known) if error.unsure else None
+            if found is None:
+                raise
+            ts = found.ts
+        if main or self._posted is None:
+            await self._keep(Posted(self._question.channel, ts))
+        else:
+            await self._keep(replace(self._posted, further=(*self._posted.further, ts)))
+
+    async def _update(self, ts: str, message: Message) -> bool:
+        """False where there is no such message any more."""
+        await self._rates.turn("chat.update", self._question.team)
+        try:
+            await call(
+                self._client.chat_update,
+                channel=self._question.channel,
+                ts=ts,
+                text=message.text,
+                blocks=list(message.blocks),
+            )
+        except Refused as error:
+            if error.code in ("message_not_found", "cant_update_message", "edit_window_closed"):
+                return False
+            raise
+        return True
+
+    async def _append(self, piece: str) -> bool:
+        """Show a piece in the stream, which is begun with the first; False where that cannot be had."""
+        question = self._question
+        try:
+            if self._posted is None:
+                if not await self._rates.free("chat.startStream", question.team):
+                    return False
+                begun = await call(
+                    self._client.chat_startStream,
+                    again=False,
+                    channel=question.channel,
+                    thread_ts=self._root,
+                    recipient_team_id=question.asker_team or question.team,
+                    recipient_user_id=question.user,
+                    markdown_text=piece,
+                )
+                await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
+            elif await self._rates.free("chat.appendStream", question.team):
+                arguments: Json = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
+                await call(self._client.chat_appendStream, again=False, **arguments)
+            else:
+                return False
+        except Refused as error:
+            log.info("stream_ended", reason=str(error))
+            if self._posted is None and error.unsure and (found := await self._found()):
+                await self._keep(replace(found, streaming=True))
+            return False
+        return True
+
+    async def _stop(self, posted: Posted) -> None:
+        """A stream that has expired, or that Slack closed, needs no stopping."""
+        try:
+            await call(self._client.chat_stopStream, channel=posted.channel, ts=posted.ts)
+        except Refused as error:
+            if error.passing:
+                raise
+            log.info("stream_was_over", reason=str(error))
+
+    async def _status(self, text: str) -> None:
+        """Shown or not: the answer comes all the same."""
+        if not await self._rates.free("assistant.threads.setStatus", self._question.team):
+            return
+        try:
+            await call(
+                self._client.assistant_threads_setStatus,
+                tries=1,
+                channel_id=self._question.channel,
+                thread_ts=self._root,
+                status=text,
+            )
+            self._signed = bool(text)
+        except Refused as error:
+            log.debug("status_not_shown", reason=str(error))
+
+    async def _session(self, status: str) -> None:
+        """While a session is "processing" Slack shows its Stop button (docs.slack.dev, "Agent sessions")."""
+        method = self._client.agents_sessions_setStatus
+        try:
+            await call(method, tries=1, channel_id=self._question.channel, thread_ts=self._root, status=status)
+        except Refused as error:
+            log.debug("session_not_shown", reason=str(error))
+
+    async def _keep(self, posted: Posted) -> None:
+        self._posted = posted
+        await self._keep_posted(posted)
+
+    async def _found(self, known: Sequence[str] = ()) -> Posted | None:
+        """A message of ours for this question that our log does not know: Slack took it, and we never heard."""
+        try:
+            thread = await call(
+                self._client.conversations_replies,
+                channel=self._question.channel,
+                ts=self._root,
+                oldest=self._question.ts,
+                include_all_metadata=True,
+                limit=200,
+            )
+        except Refused as error:
+            log.info("thread_not_read", reason=str(error))
+            return None
+        ours = [m for m in thread.get("messages", []) if _of(m, self._question.id) and m["ts"] not in known]
+        return Posted(self._question.channel, str(ours[0]["ts"])) if ours else None
+
+
+def _of(message: Json, question_id: str) -> bool:
+    metadata = message.get("metadata") or {}
+    payload = metadata.get("event_payload") or {}
+    return metadata.get("event_type") == EVENT and payload.get("question") == question_id

@@ -1,0 +1,61 @@
+"""How answers reach people in Slack. Implements bot.ports.Voice: in the thread, or, for `/ask`, to the asker alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.model import Exchange, Posted, Question
+from bot.ports import Speech
+from bot.slack.client import Refused, call
+from bot.slack.rates import Rates
+from bot.slack.speech import ThreadSpeech
+from bot.slack.whisper import Whisper
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+ClientOf = Callable[[str, str], Awaitable[AsyncWebClient]]
+"""(enterprise, team) -> a client with the token of that installation. Raises SpeechFailed where there is none."""
+THREAD_READ = 50
+"""Of a thread into which ritbot is called so many messages are read, the newest."""
+
+
+class SlackVoice:
+    """`person`: whether "Ask a person" is offered."""
+
+    def __init__(self, client_of: ClientOf, rates: Rates, clock: Clock, *, person: bool = False) -> None:
+        self._client_of = client_of
+        self._rates = rates
+        self._clock = clock
+        self._person = person
+
+    @asynccontextmanager
+    async def speak(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[Speech]:
+        question = exchange.question
+        if question.response_url:
+            yield Whisper(question, self._clock, person=self._person)
+            return
+        client = await self._client_of(question.enterprise, question.team)
+        speech = ThreadSpeech(client, self._rates, exchange, keep, self._clock, person=self._person)
+        try:
+            await speech.begin()
+            yield speech
+        finally:
+            await speech.leave()
+
+    async def before(self, question: Question) -> Sequence[str]:
+        client = await self._client_of(question.enterprise, question.team)
+        try:
+            await self._rates.turn("conversations.replies", question.team)
+            thread = await call(
+                client.conversations_replies, channel=question.channel, ts=question.thread, limit=THREAD_READ
+            )
+        except Refused as error:
+            log.info("thread_not_read", reason=str(error))
+            return ()
+        said = [message for message in thread.get("messages", []) if str(message.get("ts", "")) < question.ts]
+        return [text for message in said if (text := str(message.get("text", "")).strip())]

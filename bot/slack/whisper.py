@@ -1,0 +1,67 @@
+"""A private answer: what `/ask` gives, through the address that came with the command, to its asker alone.
+
+Slack takes five messages through it within half an hour. What stands there already is replaced, so that a worker that
+goes on for another one shows the answer in the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from bot.model import Question
+from bot.slack.answers import Message, messages, notice
+from bot.slack.client import Refused, call
+from bot.slack.simple import simple
+from ingest.ports import Clock
+from navigator.answer import Answer, Passage, Step
+
+MOST = 4
+"""Messages for one answer; one use of the address was its sign of life."""
+
+
+class Whisper:
+    """Implements bot.ports.Speech. `proxy`: as for all of Slack."""
+
+    def __init__(self, question: Question, clock: Clock, *, person: bool, proxy: str | None = None) -> None:
+        self._question = question
+        self._clock = clock
+        self._person = person
+        self._webhook = AsyncWebhookClient(question.response_url, proxy=proxy, retry_handlers=[])
+
+    async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        """Each change would use up the address."""
+
+    async def wrote(self, text: str) -> None:
+        """Each change would use up the address."""
+
+    async def answer(self, answer: Answer) -> None:
+        made = messages(
+            answer,
+            question_id=self._question.id,
+            now=self._clock.now(),
+            person=self._person,
+            retry=answer.outcome == "failed",
+            private=True,
+        )
+        try:
+            for position, message in enumerate(made[:MOST]):
+                await self._say(message, replace=position == 0)
+        except Refused as error:
+            if error.passing:
+                raise
+            await self._say(simple(answer), replace=True)
+
+    async def plainly(self, text: str, *, retry: bool) -> None:
+        await self._say(notice(text, question_id=self._question.id, retry=retry), replace=True)
+
+    async def _say(self, message: Message, *, replace: bool) -> None:
+        body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace, "text": message.text}
+        if message.blocks:
+            body["blocks"] = list(message.blocks)
+        answered = await call(self._webhook.send_dict, body=body)
+        if answered["status_code"] != 200:
+            code = str(answered["body"]).strip() or f"status {answered['status_code']}"
+            raise Refused(code, "", passing=answered["status_code"] >= 500)

@@ -1,0 +1,150 @@
+"""The workspaces that ritbot is installed in: the one that a token belongs to, or those in the bot's store.
+
+Whom a token belongs to is asked once (auth.test) and remembered. A wrong token is found out at the start, not when the
+first question comes: Slack's library would acknowledge events and lose them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import SlackClosed, SpeechFailed
+from bot.model import Question
+from bot.ports import BotStore
+from bot.slack.client import SCOPES, Refused, call, quiet_client
+
+NEEDED = (
+    "app_mentions:read",
+    "assistant:write",
+    "channels:history",
+    "chat:write",
+    "commands",
+    "groups:history",
+    "im:history",
+    "users:read",
+)
+"""Scopes that ritbot cannot do without; deploy/slack/manifest.yaml gives each its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whom a token belongs to."""
+
+    team: str
+    team_name: str
+    enterprise: str
+    bot_id: str
+    bot_user: str
+    scopes: frozenset[str]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Scopes that are needed and not granted; none where Slack did not say which are."""
+        return tuple(sorted(set(NEEDED) - self.scopes)) if self.scopes else ()
+
+
+class Workspaces:
+    """`token` None: installations are looked up in the store."""
+
+    def __init__(self, store: BotStore, *, token: str | None, base_url: str, proxy: str | None = None) -> None:
+        self._store = store
+        self._token = token
+        self._base_url = base_url
+        self._proxy = proxy
+        self._identities: dict[str, Identity] = {}
+        self._clients: dict[str, AsyncWebClient] = {}
+        self._guests: dict[tuple[str, str], bool] = {}
+
+    def client(self, token: str) -> AsyncWebClient:
+        """With one's own retries; the library's are off."""
+        if token not in self._clients:
+            self._clients[token] = quiet_client(token, self._base_url, self._proxy)
+        return self._clients[token]
+
+    async def identity(self, token: str) -> Identity:
+        """Raises Refused where Slack does not take the token or does not answer."""
+        if token not in self._identities:
+            self._identities[token] = await who(self.client(token))
+        return self._identities[token]
+
+    async def check(self) -> Identity | None:
+        """Whether Slack takes the token and what it may do; None where workspaces install the app themselves. Raises
+        SlackClosed, with what to do."""
+        if self._token is None:
+            return None
+        try:
+            known = await self.identity(self._token)
+        except Refused as error:
+            if error.passing:
+                raise SlackClosed(f"Slack cannot be reached at {self._base_url}: {error}") from error
+            raise SlackClosed(
+                f"Slack does not take the bot token ({error.code}): slack.bot_token must begin with xoxb-; copy it again"
+                " from OAuth & Permissions of the app"
+            ) from error
+        if known.missing:
+            raise SlackClosed(
+                f"the bot token lacks {', '.join(known.missing)}: add to the app what deploy/slack/manifest.yaml asks for,"
+                " and install it again"
+            )
+        return known
+
+    async def client_of(self, enterprise: str, team: str) -> AsyncWebClient:
+        """Raises SpeechFailed where ritbot is not installed there (any more)."""
+        token = await self._token_of(enterprise, team)
+        if token is None:
+            raise SpeechFailed(f"ritbot is not installed in the workspace {team or enterprise}", passing=False)
+        return self.client(token)
+
+    async def authorize(self, *, enterprise_id: str | None, team_id: str | None, **_: Any) -> AuthorizeResult | None:
+        """For Bolt: with whose token a request is handled; None where ritbot is not installed."""
+        token = await self._token_of(enterprise_id or "", team_id or "")
+        if token is None:
+            return None
+        known = await self.identity(token)
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_token=token,
+            bot_id=known.bot_id,
+            bot_user_id=known.bot_user,
+        )
+
+    async def is_guest(self, question: Question) -> bool:
+        """Whether the asker is a guest of the workspace, or a stranger to it. Asked once for each person. Where Slack does
+        not say, nobody is let in."""
+        person = (question.team, question.user)
+        if person not in self._guests:
+            client = await self.client_of(question.enterprise, question.team)
+            try:
+                user = (await call(client.users_info, user=question.user)).get("user", {})
+            except Refused as error:
+                if error.passing:
+                    raise
+                return True
+            self._guests[person] = any(user.get(f) for f in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+        return self._guests[person]
+
+    async def _token_of(self, enterprise: str, team: str) -> str | None:
+        if self._token is not None:
+            return self._token
+        found = await self._store.installation(enterprise, team)
+        if found is None and enterprise:
+            found = await self._store.installation(enterprise, "")
+        return found.bot_token if found else None
+
+
+async def who(client: AsyncWebClient) -> Identity:
+    """auth.test. Raises Refused."""
+    answer = await call(client.auth_test)
+    return Identity(
+        team=str(answer.get("team_id") or ""),
+        team_name=str(answer.get("team") or ""),
+        enterprise=str(answer.get("enterprise_id") or ""),
+        bot_id=str(answer.get("bot_id") or ""),
+        bot_user=str(answer.get("user_id") or ""),
+        scopes=frozenset(scope.strip() for scope in answer[SCOPES].split(",") if scope.strip()),
+    )
