@@ -13,7 +13,7 @@ LOCK := deploy/requirements.lock
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo test check fast bench-retrieval bench-parse manual lock clean
+.PHONY: help demo test check fast bench-retrieval bench-parse cluster manual lock clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,9 @@ bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=fo
 
 bench-parse: $(READY) ## Pages a second from HTML to tree
 	@$(BIN)/python -m tests.bench.bench_parse
+
+cluster: $(READY) ## Kafka, OpenSearch and a stand-in for Qdrant on this machine, until Ctrl-C
+	@exec $(BIN)/python -m tests.servers.cluster
 
 manual: $(MANUAL) ## Build the manual to build/manual
 

@@ -1,7 +1,8 @@
 """The `ritbot` command. Each command is a few lines: read the settings, do one thing, say how it went.
 
 Here stand the commands of a person at a terminal; those that run until stopped are in cli_roles, those of an
-operator in cli_upkeep. What they share, and what their exit status says, is in command_line.
+operator in cli_upkeep. What they share, and what their exit status says, is in command_line. A command's work is
+imported when it runs, so that `ritbot ask` beside `ritbot serve` loads nothing that it does not need.
 """
 
 from __future__ import annotations
@@ -16,12 +17,6 @@ from rich.text import Text
 
 from deploy import cli_roles, cli_upkeep
 from deploy.command_line import Config, Folder, Json, console, errors, fail, no_index, run, settings_of
-from deploy.commands import ask as asking
-from deploy.commands import demo as demonstration
-from deploy.commands import doctor as diagnosis
-from deploy.commands import index as indexing
-from deploy.commands import sites as listing
-from deploy.commands import tree as drawing
 from deploy.complaints import SettingsError
 from deploy.known_sites import known_sites, named_on_command_line
 from deploy.settings import describe
@@ -34,6 +29,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+sites_app = typer.Typer(invoke_without_command=True)
+app.add_typer(sites_app, name="sites")
 app.add_typer(cli_roles.app)
 app.add_typer(cli_upkeep.app)
 
@@ -57,6 +54,8 @@ def index(
     folder: Folder = None,
 ) -> None:
     """Index a folder of HTML or a website, or bring its index up to date."""
+    from deploy.commands import index as indexing
+
     settings = settings_of(config, folder)
     known = known_sites(settings, settings.index.folder)
     options = {
@@ -90,6 +89,8 @@ def ask(
     folder: Folder = None,
 ) -> None:
     """Ask a question; the answer links to the sections that were read."""
+    from deploy.commands import ask as asking
+
     settings = settings_of(config, folder)
     try:
         scope = asking.scope_of(known_sites(settings, settings.index.folder), site or [], version)
@@ -98,10 +99,11 @@ def ask(
     if no_index(settings):
         fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
     if question is None and not sys.stdin.isatty():
-        question = sys.stdin.read()
+        question = sys.stdin.buffer.read().decode(errors="replace")
     if question is None:
         run(asking.converse(settings, console, scope=scope, trace=trace))
         return
+    question = question.encode(errors="surrogateescape").decode(errors="replace")  # bytes that are no UTF-8
     answer = run(asking.ask(settings, question, console, scope=scope, trace=trace, as_json=as_json))
     raise typer.Exit({"answered": 0, "greeting": 0, "not_found": 1, "failed": 3}[answer.outcome])
 
@@ -117,6 +119,8 @@ def tree(
     folder: Folder = None,
 ) -> None:
     """Draw a page as ritbot reads it, or a node with what stands around it."""
+    from deploy.commands import tree as drawing
+
     settings = settings_of(config, folder)
     if target.startswith(("http://", "https://")) or Path(target).is_file():
         page = drawing.show_page(
@@ -128,21 +132,35 @@ def tree(
     raise typer.Exit(run(drawing.show_node(settings, target, console, as_json=as_json)))
 
 
-@app.command()
-def sites(
-    remove: Annotated[str | None, typer.Option(help="Remove this site from the index, and nothing else.")] = None,
+@sites_app.callback()
+def sites(context: typer.Context, config: Config = None, folder: Folder = None) -> None:
+    """List the sites with what is indexed of them and what is wrong with their pages."""
+    from deploy.commands import sites as listing
+
+    if context.invoked_subcommand is None:
+        raise typer.Exit(run(listing.list_sites(settings_of(config, folder), console)))
+
+
+@sites_app.command()
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The site's name.")],
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """List the sites with what is indexed of them, or remove one."""
-    settings = settings_of(config, folder)
-    work = listing.remove_site(settings, remove, console) if remove else listing.list_sites(settings, console)
-    raise typer.Exit(run(work))
+    """Remove a site's pages from the index, and nothing else."""
+    from deploy.commands import sites as listing
+
+    before = context.parent.params if context.parent else {}
+    settings = settings_of(config or before.get("config"), folder or before.get("folder"))
+    raise typer.Exit(run(listing.remove_site(settings, name, console)))
 
 
 @app.command()
 def doctor(config: Config = None, folder: Folder = None) -> None:
     """Check settings, weights, data folder, index and model, and say what to do."""
+    from deploy.commands import doctor as diagnosis
+
     raise typer.Exit(run(diagnosis.doctor(settings_of(config, folder), console, config)))
 
 
@@ -151,6 +169,8 @@ def demo(
     manual: Annotated[Path, typer.Option(help="The folder of the built manual.")] = Path("build/manual"),
 ) -> None:
     """Index ritbot's own manual, ask it four questions, then take yours."""
+    from deploy.commands import demo as demonstration
+
     if not manual.is_dir():
         fail(f"There is no built manual at {manual}. Run: make demo")
     settings = settings_of(None, manual.parent / "demo-index")

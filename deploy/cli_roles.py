@@ -7,23 +7,69 @@ from typing import Annotated
 import typer
 
 from deploy.command_line import Config, Folder, console, fail, run, settings_of
-from deploy.commands import watch as watching
 from deploy.known_sites import known_sites, named_on_command_line
+from deploy.settings import Settings
+from ingest.model import Site
 
 app = typer.Typer()
 
 
+Target = Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")]
+
+
+@app.command()
+def serve(target: Target = None, config: Config = None, folder: Folder = None) -> None:
+    """Do everything in one process until stopped: watch, index, and answer."""
+    from deploy.commands import serve as serving
+
+    settings = settings_of(config, folder, server=True)
+    run(serving.serve(settings, _named(settings, target), console))
+
+
 @app.command()
 def watch(
-    target: Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")] = None,
+    target: Target = None,
     accept: Annotated[str | None, typer.Option(help="Let the pages of this site go that are held back.")] = None,
     config: Config = None,
     folder: Folder = None,
 ) -> None:
     """Keep the index in step with the sites until stopped."""
+    from deploy.commands import watch as watching
+
     settings = settings_of(config, folder, server=True)
     if accept is not None:
         raise typer.Exit(run(watching.let_go(settings, accept, console)))
+    run(watching.watch(settings, _named(settings, target), console))
+
+
+@app.command()
+def indexer(config: Config = None, folder: Folder = None) -> None:
+    """Index what the watcher announces on Kafka, until stopped; any number of them share the work."""
+    from deploy.commands import indexer as indexing
+
+    settings = settings_of(config, folder, server=True)
+    sites = known_sites(settings, settings.index.folder).sites
+    run(indexing.index_events(settings, sites or fail("There is no site yet. Add it to the settings."), console))
+
+
+@app.command()
+def answer(config: Config = None, folder: Folder = None) -> None:
+    """Answer the questions that people ask in Slack, until stopped; any number of them share the work."""
+    from deploy.commands import slack as talking
+
+    run(talking.answer(settings_of(config, folder, server=True), console))
+
+
+@app.command()
+def slack(config: Config = None, folder: Folder = None) -> None:
+    """Listen to Slack and write down what is asked, until stopped."""
+    from deploy.commands import slack as talking
+
+    run(talking.listen(settings_of(config, folder, server=True), console))
+
+
+def _named(settings: Settings, target: str | None) -> list[Site]:
+    """The sites that a command is for."""
     known = known_sites(settings, settings.index.folder)
     named = [named_on_command_line(settings, known, target, {})] if target else list(known.sites.values())
-    run(watching.watch(settings, named or fail("There is no site yet. Name a folder or URL."), console))
+    return named or fail("There is no site yet. Name a folder or URL.")

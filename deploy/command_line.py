@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from bot.errors import BotError
 from deploy import log
 from deploy.complaints import SettingsError
 from deploy.settings import Settings, load
@@ -43,7 +44,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         with log.traced():
             return asyncio.run(work)
-    except IngestError as error:
+    except (IngestError, BotError) as error:
         fail(str(error), 3)
     except SettingsError as error:
         fail(str(error))

@@ -20,6 +20,8 @@ from ingest.errors import FolderBusy
 from ingest.indexer import Indexer
 from ingest.model import Scope, Site
 from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, TreeStore
+from ingest.projection import Projection
+from ingest.reembed import Successor
 from ingest.sites.fetch import HttpFetcher
 from ingest.sites.folder import FolderFetcher
 from ingest.stores.edge import EdgeChunkIndex
@@ -75,6 +77,11 @@ class Stores:
         )
 
     @property
+    def made_by(self) -> str:
+        """What the records that these stores bring in step say of their make (Projection.made_by)."""
+        return Projection(self.index, self.embedder, self.sizes).made_by
+
+    @property
     def sizes(self) -> Sizes:
         index = self.settings.index
         return Sizes.fit(self.embedder.window, index.chunk_tokens, index.path_tokens)
@@ -82,14 +89,15 @@ class Stores:
 
 @asynccontextmanager
 async def open_stores(
-    settings: Settings, command: str, *, rebuild: bool = False, patience: float = 0.0
+    settings: Settings, command: str, *, rebuild: bool = False, upgrade: bool = False, patience: float = 0.0
 ) -> AsyncIterator[Stores]:
     """The column that the settings choose. Embedded: one process, one folder. `rebuild`: take it even if another
-    embedding model or analyser made it; the next round over each site brings it in step. `patience`: seconds
-    to wait for another process to let go of the folder. Raises IngestError."""
+    embedding model or analyser made it; the next round over each site brings it in step; `upgrade`: even if another
+    analyser did. `patience`: seconds to wait for another process to let go of the folder. Raises IngestError."""
     async with AsyncExitStack() as stack:
         if settings.stores.kind == "cluster":
-            from deploy.cluster import open_cluster  # its clients take a second to import
+            await asyncio.to_thread(_import_cluster)
+            from deploy.cluster import open_cluster
 
             embedder = await stack.enter_async_context(_embedder(settings))
             trees, index = await open_cluster(stack, settings, embedder)
@@ -99,11 +107,48 @@ async def open_stores(
         embedder = await stack.enter_async_context(_embedder(settings))
         stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
         if not rebuild:
-            folder.check(stamp)
+            folder.check(stamp, analyser=not upgrade)
         folder.write(stamp)
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
         yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
+
+
+@asynccontextmanager
+async def open_successor(settings: Settings, command: str) -> AsyncIterator[tuple[Stores, Successor]]:
+    """The stores with the index of the embedding model that is set, whichever is live. Raises IngestError."""
+    async with AsyncExitStack() as stack:
+        if settings.stores.kind == "cluster":
+            from deploy.cluster import open_cluster_successor
+
+            embedder = await stack.enter_async_context(_embedder(settings))
+            trees, successor = await open_cluster_successor(stack, settings, embedder)
+            yield Stores(settings, trees, successor.index, embedder, SystemClock(), False), successor
+            return
+        folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
+        embedder = await stack.enter_async_context(_embedder(settings))
+        trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
+        successor = await embedded_successor(stack, folder, embedder)
+        yield Stores(settings, trees, successor.index, embedder, SystemClock(), False), successor
+
+
+async def embedded_successor(stack: AsyncExitStack, folder: DataFolder, embedder: Embedder) -> Successor:
+    """In a folder that is held: what its stamp names is live."""
+    stamp, found = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION), folder.stamp()
+    index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
+
+    async def take_over() -> None:
+        folder.write(stamp)
+
+    async def drop_before() -> bool:
+        return folder.remove_other_chunks(stamp)
+
+    return Successor(index, found is not None and found.same_model(stamp), take_over, drop_before)
+
+
+def _import_cluster() -> None:
+    """In a thread: its clients take seconds, for which a role must go on answering how it is."""
+    import deploy.cluster  # noqa: F401
 
 
 def _embedder(settings: Settings) -> SentenceTransformerEmbedder:
@@ -135,6 +180,7 @@ async def _held(folder: DataFolder, patience: float) -> AsyncIterator[DataFolder
 async def open_trees(settings: Settings) -> AsyncIterator[TreeStore]:
     """The trees alone, for looking; works beside a process that holds the folder."""
     if settings.stores.kind == "cluster":
+        await asyncio.to_thread(_import_cluster)
         from deploy.cluster import open_cluster_trees
 
         async with open_cluster_trees(settings) as trees:
@@ -150,10 +196,12 @@ def open_fetcher(site: Site) -> FolderFetcher | HttpFetcher:
 
 
 @asynccontextmanager
-async def open_navigator(stores: Stores, languages: Sequence[str]) -> AsyncIterator[Navigator]:
-    """The navigator over open stores, with the model that the settings choose. `languages` are those of
-    the sites."""
-    settings = stores.settings
+async def open_navigator(
+    stores: Stores, languages: Sequence[str], *, extracts: bool = False
+) -> AsyncIterator[Navigator]:
+    """The navigator over open stores, with the model that the settings choose, or, with `extracts`, without any.
+    `languages` are those of the sites."""
+    settings = stores.settings.extracting if extracts else stores.settings
     rules = Rules(
         budget=settings.navigator.budget,
         toc_budget=settings.navigator.toc_budget,

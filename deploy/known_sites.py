@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -50,12 +50,15 @@ class KnownSites:
     def ended(self, name: str) -> KnownSites:
         return replace(self, interrupted={n: t for n, t in self.interrupted.items() if n != name})
 
+    def rows(self) -> list[dict[str, object]]:
+        """The sites as they are kept: without secrets."""
+        return [{k: v for k, v in asdict(site).items() if k not in _SECRET} for site in self.sites.values()]
+
     def save(self) -> KnownSites:
-        rows = [{k: v for k, v in asdict(site).items() if k not in _SECRET} for site in self.sites.values()]
         times = {name: when.isoformat() for name, when in self.interrupted.items()}
         half = self.path.with_suffix(".half")
         half.parent.mkdir(parents=True, exist_ok=True)
-        half.write_text(json.dumps({"sites": rows, "interrupted": times}, indent=1), encoding="utf-8")
+        half.write_text(json.dumps({"sites": self.rows(), "interrupted": times}, indent=1), encoding="utf-8")
         os.replace(half, self.path)
         return self
 
@@ -68,7 +71,7 @@ def known_sites(settings: Settings, folder: Path) -> KnownSites:
     if path.is_file():
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            kept = {row["name"]: _site(row) for row in data["sites"]}
+            kept = {row["name"]: site_of(row) for row in data["sites"]}
             interrupted = {name: datetime.fromisoformat(when) for name, when in data["interrupted"].items()}
         except (ValueError, KeyError, TypeError) as error:
             raise SettingsError(
@@ -76,6 +79,15 @@ def known_sites(settings: Settings, folder: Path) -> KnownSites:
             ) from None
     configured = {site.name: settings.site(site.name) for site in settings.sites}
     return KnownSites(path, {**kept, **configured}, interrupted)
+
+
+def remember(settings: Settings, sites: Sequence[Site]) -> KnownSites:
+    """All that is known, with these sites, which are known from now on. Raises SettingsError, OSError."""
+    known = known_sites(settings, settings.index.folder)
+    new = [site for site in sites if known.sites.get(site.name) != site]
+    for site in new:
+        known = known.with_site(site)
+    return known.save() if new else known
 
 
 def named_on_command_line(settings: Settings, known: KnownSites, target: str, given: Mapping[str, object]) -> Site:
@@ -120,7 +132,8 @@ def _complaint(wrong: ErrorDetails) -> str:
     return f"{option} got {wrong['input']!r}; it takes {taken}"
 
 
-def _site(row: dict[str, object]) -> Site:
+def site_of(row: Mapping[str, object]) -> Site:
+    """The site of a row (KnownSites.rows). Raises TypeError."""
     names = {field.name for field in fields(Site)}
     return Site(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k in names})  # type: ignore[arg-type]
 

@@ -24,9 +24,12 @@ from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDi
 from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from deploy import sources
+from deploy.bot_settings import BotSettings
 from deploy.complaints import TAKES, default, did_you_mean, fields, takes
 from deploy.complaints import SettingsError as SettingsError
-from deploy.site_settings import Name, Section, Share, Sites, SiteSettings, Text, Web
+from deploy.site_settings import Section, Share, Sites, SiteSettings, Text, Web
+from deploy.slack_settings import AnswersSettings, SlackSettings
+from deploy.store_settings import EventsSettings, HttpSettings, StoresSettings
 from ingest.model import Site
 
 FILE = "ritbot.toml"
@@ -48,26 +51,6 @@ class IndexSettings(Section):
     max_page_bytes: int = Field(default=10_000_000, ge=1, description="Pages larger than this are skipped.")
     guard_share: Share = Field(default=0.10, description="Nothing goes if a larger share of a site's pages would go.")
     guard_pages: int = Field(default=5, ge=0, description="As many pages may go whatever their share.")
-
-
-class StoresSettings(Section):
-    kind: Literal["embedded", "cluster"] = Field(
-        default="embedded",
-        description="Where trees and the search index are kept. embedded: files in index.folder, one process at a time. "
-        "cluster: OpenSearch (trees, words) and Qdrant (vectors), any number of processes.",
-    )
-    name: Name = Field(default="ritbot", description="cluster: what the names of indexes and collections begin with.")
-    opensearch_url: Web = Field(default="http://localhost:9200", description="cluster: the address of OpenSearch.")
-    opensearch_user: Text | None = Field(default=None, description="cluster: the user at OpenSearch.")
-    opensearch_password: SecretStr | None = Field(default=None, description="cluster: the password at OpenSearch.")
-    opensearch_ca_file: Path | None = Field(
-        default=None, description="cluster: a file of certificate authorities to trust for OpenSearch."
-    )
-    qdrant_url: Web = Field(default="http://localhost:6333", description="cluster: the address of Qdrant.")
-    qdrant_api_key: SecretStr | None = Field(default=None, description="cluster: the key of Qdrant.")
-    patience: float = Field(
-        default=60.0, ge=0, description="cluster: seconds to go on trying while a store does not answer."
-    )
 
 
 class WatchSettings(Section):
@@ -183,11 +166,16 @@ class Settings(BaseSettings):
 
     index: IndexSettings
     stores: StoresSettings = StoresSettings()
+    events: EventsSettings = EventsSettings()
+    http: HttpSettings = HttpSettings()
     watch: WatchSettings = WatchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     navigator: NavigatorSettings = NavigatorSettings()
     model: ModelSettings = ModelSettings()
+    bot: BotSettings = BotSettings()
+    slack: SlackSettings = SlackSettings()
+    answers: AnswersSettings = AnswersSettings()
     log: LogSettings = LogSettings()
     sites: Sites = Field(default=(), description="The sites, one [[sites]] table each.")
 
@@ -197,6 +185,18 @@ class Settings(BaseSettings):
     ) -> tuple[Source, ...]:
         return (init_settings,)
 
+    @field_validator("events")
+    @classmethod
+    def _kafka_needs_servers(cls, value: EventsSettings, info: ValidationInfo) -> EventsSettings:
+        """Files have one holder, so that nobody would be at the other end of Kafka."""
+        stores = info.data.get("stores")
+        if value.kind == "kafka" and isinstance(stores, StoresSettings) and stores.kind == "embedded":
+            reason = PydanticCustomError(TAKES, '"kafka" only where stores.kind is "cluster"')
+            raise ValidationError.from_exception_data(
+                "events", [{"type": reason, "loc": ("kind",), "input": value.kind}]
+            )
+        return value
+
     @field_validator("sites")
     @classmethod
     def _names_differ(cls, sites: tuple[SiteSettings, ...]) -> tuple[SiteSettings, ...]:
@@ -205,6 +205,11 @@ class Settings(BaseSettings):
         if twice:
             raise PydanticCustomError(TAKES, "every name once, and {names} is there twice", {"names": ", ".join(twice)})
         return sites
+
+    @property
+    def extracting(self) -> Settings:
+        """The same, without a model."""
+        return self.model_copy(update={"model": self.model.model_copy(update={"provider": "extractive"})})
 
     def site(self, name: str, environ: Mapping[str, str] = os.environ) -> Site:
         """The site of that name, with `env:NAME` replaced by what the environment holds. Raises SettingsError."""

@@ -28,7 +28,17 @@ CONFIG = "RITBOT_CONFIG"
 MACHINE = {"ANTHROPIC_API_KEY": ("model", "api_key"), "ANTHROPIC_BASE_URL": ("model", "base_url")}
 """Variables of other programs that stand in where ritbot's own settings say nothing."""
 
-PATHS = (("index", "folder"), ("embedding", "model"), ("model", "ca_file"), ("sites", "start"), ("sites", "ca_file"))
+PATHS = (
+    ("index", "folder"),
+    ("stores", "opensearch_ca_file"),
+    ("events", "ca_file"),
+    ("events", "certificate_file"),
+    ("events", "key_file"),
+    ("embedding", "model"),
+    ("model", "ca_file"),
+    ("sites", "start"),
+    ("sites", "ca_file"),
+)
 """Settings that may name a place on disk. Where it is relative, it starts at the file that names it."""
 
 Loc = tuple[str | int, ...]

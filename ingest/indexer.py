@@ -13,8 +13,7 @@ found missing or emptied is only reported, so that whoever runs the round can we
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -24,12 +23,11 @@ from ingest.copies import original, twins_of
 from ingest.errors import Conflict
 from ingest.identity import assign
 from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
-from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore, Vector
+from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore
+from ingest.projection import Projection
 from ingest.reading import Reader, Reading
 from ingest.sites.scope import version_of
-from ingest.spare import SpareVectors
-from ingest.text.chunks import Sizes, chunk_page
-from ingest.text.words import ANALYSER_VERSION
+from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 
 log = structlog.get_logger()
@@ -78,14 +76,10 @@ class Indexer:
     ) -> None:
         self._site = site
         self._trees = trees
-        self._index = index
-        self._embedder = embedder
+        self._projection = Projection(index, embedder, sizes)
         self._reader = Reader(site, fetcher, missing_page)
         self._clock = clock
-        self._sizes = sizes
         self._rebuild = rebuild
-        self._spare = SpareVectors()
-        self._analyser = f"{ANALYSER_VERSION}/{sizes.text}+{sizes.path}/{embedder.name}"
 
     async def handle(self, event: PageEvent) -> Outcome:
         while True:
@@ -99,7 +93,7 @@ class Indexer:
 
     async def _handle(self, event: PageEvent) -> Outcome:
         stored = await self._trees.get(event.key)
-        if stored is not None and event.seq <= stored.record.seq:
+        if stored is not None and self._is_done(event, stored.record):
             return Outcome("stale", event.key, revisit=await self._finish(event, stored.record))
         if event.kind == "removed":
             return await self._remove(event, stored)
@@ -143,10 +137,8 @@ class Indexer:
             return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
         before, handed_by = await self._tree_before(old, event.moved_from, twins)
         page = assign(page, before.nodes if before else None, event.key, event.seq)
-        chunks = await asyncio.to_thread(
-            chunk_page, page, self._site.name, version, self._sizes, self._embedder.count, self._site.language
-        )
-        embedded = await self._upsert(event.key, chunks)
+        chunks = await self._projection.chunks(page, self._site.name, version, self._site.language)
+        embedded = await self._projection.write(event.key, chunks, old, afresh=self._rebuild)
         await self._put(self._live_record(event, old, page, version, chunks), stored)
         await self._sweep(event.key)
         kind: OutcomeKind = "moved" if handed_by else "changed" if old and old.page else "new"
@@ -156,7 +148,12 @@ class Indexer:
         self, event: PageEvent, old: PageRecord | None, page: Page, version: str, chunks: Sequence[Chunk]
     ) -> PageRecord:
         now = self._clock.now()
-        same = old is not None and old.page is not None and old.page.content_hash == page.content_hash
+        # What another parser makes of a page tells nothing of a change.
+        same = (
+            old is not None
+            and old.page is not None
+            and (old.page.content_hash == page.content_hash or old.page.parser_version != page.parser_version)
+        )
         return PageRecord(
             key=event.key,
             site=self._site.name,
@@ -167,7 +164,7 @@ class Indexer:
             version=version,
             page=page,
             chunk_ids=tuple(chunk.id for chunk in chunks),
-            analyser_version=self._analyser,
+            analyser_version=self._projection.made_by,
         )
 
     async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
@@ -192,26 +189,10 @@ class Indexer:
                 return stored.record.page, key
         return None, None
 
-    async def _upsert(self, key: str, chunks: Sequence[Chunk]) -> int:
-        """Bring the index in step; how many inputs had to be embedded."""
-        held = await self._index.ids_of(key)
-        missing = [chunk for chunk in chunks if held.get(chunk.id) != chunk.input_hash]
-        wanted = {chunk.input_hash for chunk in missing}
-        vectors: dict[str, Vector] = {**await self._index.vectors(wanted), **self._spare.among(wanted)}
-        inputs: Mapping[str, str] = {c.input_hash: c.embedded for c in missing if c.input_hash not in vectors}
-        made = await self._embedder.embed(list(inputs.values()))
-        vectors.update(zip(inputs, made, strict=True))
-        await self._index.upsert(missing, [vectors[chunk.input_hash] for chunk in missing])
-        return len(inputs)
-
     async def _sweep(self, key: str) -> None:
         """Step 4: what the index holds for the page beyond what its record lists goes."""
         stored = await self._trees.get(key)
-        listed = set(stored.record.chunk_ids) if stored else set()
-        held = await self._index.ids_of(key)
-        if stray := {chunk: held[chunk] for chunk in held if chunk not in listed}:
-            self._spare.keep(await self._index.vectors(stray.values()))
-            await self._index.delete(stray)
+        await self._projection.sweep(key, frozenset(stored.record.chunk_ids) if stored else ())
 
     # --- a page without content, or with somebody else's
 
@@ -300,7 +281,13 @@ class Indexer:
     async def _put(self, record: PageRecord, stored: Stored | None) -> None:
         await self._trees.put(record, stored.revision if stored else None)
 
+    def _is_done(self, event: PageEvent, record: PageRecord) -> bool:
+        """What another model or version did last is done again: it may have written to an index that was just replaced."""
+        if event.seq == record.seq and record.state == "live":
+            return self._current(record)
+        return event.seq <= record.seq
+
     def _current(self, record: PageRecord) -> bool:
         """Made by the parser, analyser and embedding model of today."""
         page = record.page
-        return record.analyser_version == self._analyser and page is not None and page.parser_version == PARSER_VERSION
+        return page is not None and page.parser_version == PARSER_VERSION and self._projection.fits(record)

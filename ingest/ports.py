@@ -78,7 +78,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """What a scan of a site needs of a record, without its tree."""
+    """What a scan of a site needs of a record, without its tree. `parser_version` is empty where there is no page."""
 
     key: str
     site: str
@@ -91,6 +91,8 @@ class PageState:
     chunks: int
     checked_at: datetime
     changed_at: datetime
+    parser_version: str = ""
+    analyser_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +174,9 @@ class TreeStore(Protocol):
         """Remove a site's records and watch state; how many records went."""
         ...
 
-    async def reserve(self, key: str, site: str) -> int:
-        """The next seq of a page, by compare-and-set: never given twice, never reset while the site stays."""
+    async def reserve(self, key: str, site: str, above: int = 0) -> int:
+        """The next seq of a page, by compare-and-set: never given twice, never reset while the site stays. It is larger
+        than `above`, which is what was given out elsewhere (restore)."""
         ...
 
     async def watched(self, key: str) -> WatchState | None: ...
@@ -216,9 +219,14 @@ class ChunkIndex(Protocol):
         """The k best chunks by BM25 (k1 1.2, b 0.75) that hold at least one of the terms, best first."""
         ...
 
-    async def ids_of(self, page_key: str) -> Mapping[str, str]:
+    async def ids_of(self, page_key: str, scope: Scope = ...) -> Mapping[str, str]:
         """Ids of all chunks that the index holds for a page, each with its input hash; empty for one that is only partly
-        there (a write that failed half-way): upsert or delete it."""
+        there (a write that failed half-way), or only partly in `scope`: upsert or delete it."""
+        ...
+
+    def pages(self, scope: Scope = ...) -> AsyncIterator[tuple[str, str]]:
+        """Each page of which the index holds a chunk, also one only partly there, with the site that the chunk names:
+        each pair once, in no order. What is there all the while is not missed."""
         ...
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:

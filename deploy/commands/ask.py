@@ -6,68 +6,37 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from rich.console import Console
 
 from bot.terminal import print_answer, print_trace
-from deploy.compose import Stores, open_navigator, open_stores
-from deploy.known_sites import KnownSites, known_sites
+from deploy.asking import Ask, open_asker
+from deploy.known_sites import KnownSites
 from deploy.settings import Settings
-from ingest.errors import SiteUnusable
 from ingest.model import Scope
 from navigator.answer import Answer
-from navigator.loop import Navigator
-
-PATIENCE = 20.0
-"""Seconds that a question waits for another one that is being answered, or for the end of an index run."""
 
 
 async def ask(
     settings: Settings, question: str, console: Console, *, scope: Scope, trace: bool, as_json: bool
 ) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
-    known = known_sites(settings, settings.index.folder)
-    async with (
-        open_stores(settings, "ritbot ask", patience=PATIENCE) as stores,
-        open_navigator(stores, known.languages()) as navigator,
-    ):
-        await check_scope(stores, scope)
-        answer = await navigator.ask(question, scope)
-        show(answer, stores, console, trace=trace, as_json=as_json)
-        return answer
+    async with open_asker(settings) as asker:
+        answer = await asker(question, scope)
+    show(answer, console, trace=trace, as_json=as_json)
+    return answer
 
 
 async def converse(settings: Settings, console: Console, *, scope: Scope, trace: bool) -> None:
-    """Take questions until an empty line or the end of input."""
-    known = known_sites(settings, settings.index.folder)
+    """Take questions until an empty line or the end of input. Raises IngestError, SettingsError."""
     console.print("[dim]Loading …[/dim]")
-    async with (
-        open_stores(settings, "ritbot ask", patience=PATIENCE) as stores,
-        open_navigator(stores, known.languages()) as navigator,
-    ):
-        await check_scope(stores, scope)
-        await take_questions(navigator, stores, console, scope=scope, trace=trace)
+    async with open_asker(settings) as asker:
+        await take_questions(asker, console, scope=scope, trace=trace)
 
 
-async def check_scope(stores: Stores, scope: Scope) -> None:
-    """Raises SiteUnusable where there is nothing to look in: an empty index, a version that no page has."""
-    if await stores.index.count(scope):
-        return
-    live = [state async for state in stores.trees.scan() if state.state == "live"]
-    if not live:
-        raise SiteUnusable("Nothing is indexed yet. Run: ritbot index FOLDER or URL.")
-    if not await stores.index.count():
-        raise SiteUnusable(f"The search index is lost; {len(live)} pages are known. Run: ritbot index --rebuild")
-    versions = sorted({state.version for state in live if state.version})
-    known = f" Versions there are: {', '.join(versions)}." if versions else ""
-    raise SiteUnusable(f"No page is indexed for the site or version that you named.{known}")
-
-
-async def take_questions(
-    navigator: Navigator, stores: Stores, console: Console, *, scope: Scope, trace: bool = False
-) -> None:
+async def take_questions(asker: Ask, console: Console, *, scope: Scope, trace: bool = False) -> None:
     console.print("Your question (an empty line ends):")
     while True:
         try:
@@ -76,16 +45,16 @@ async def take_questions(
             return
         if not question.strip():
             return
-        show(await navigator.ask(question, scope), stores, console, trace=trace, as_json=False)
+        show(await asker(question, scope), console, trace=trace, as_json=False)
 
 
-def show(answer: Answer, stores: Stores, console: Console, *, trace: bool, as_json: bool) -> None:
+def show(answer: Answer, console: Console, *, trace: bool, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(asdict(answer), ensure_ascii=False, indent=1, default=_plain) + "\n")
         return
     if trace:
         print_trace(console, answer)
-    print_answer(console, answer, stores.clock.now())
+    print_answer(console, answer, datetime.now(UTC))
 
 
 def scope_of(known: KnownSites, sites: Sequence[str], version: str | None) -> Scope:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.rule import Rule
 
+from deploy.asking import asks
 from deploy.commands.ask import show, take_questions
 from deploy.commands.index import index_sites
 from deploy.compose import open_navigator, open_stores
@@ -33,6 +34,6 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
     async with open_stores(settings, "ritbot demo") as stores, open_navigator(stores, ("en",)) as navigator:
         for question in QUESTIONS:
             console.print(Rule(question, align="left", style="bold"))
-            show(await navigator.ask(question, Scope()), stores, console, trace=False, as_json=False)
+            show(await navigator.ask(question, Scope()), console, trace=False, as_json=False)
         if interactive:
-            await take_questions(navigator, stores, console, scope=Scope())
+            await take_questions(asks(stores, navigator), console, scope=Scope())

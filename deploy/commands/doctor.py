@@ -11,11 +11,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from deploy.command_line import no_index
+from deploy.commands.dead_letters import waiting
 from deploy.compose import Stores, anthropic_model, open_stores
+from deploy.events import open_events
 from deploy.known_sites import known_sites
+from deploy.log import HIDDEN, SECRET_TEXT
 from deploy.settings import Settings, config_file
 from ingest.embed import MINILM, packaged_minilm
 from ingest.errors import IngestError, ModelMissing
+from ingest.events.topics import PAGES
+from ingest.service import GROUP
 from ingest.watch.report import watch_report
 
 LOW_DISK = 500_000_000
@@ -54,6 +60,8 @@ async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Fi
     yield _disk(settings.index.folder)
     async for finding in _index(settings):
         yield finding
+    async for finding in _events(settings):
+        yield finding
     async for finding in _model(settings):
         yield finding
 
@@ -82,12 +90,15 @@ def _disk(folder: Path) -> Finding:
 
 
 async def _index(settings: Settings) -> AsyncIterator[Finding]:
-    if settings.stores.kind == "embedded" and not settings.index.folder.exists():
+    if no_index(settings):
         yield Finding(None, "Index: none yet", "Make one: ritbot index FOLDER or URL.")
         return
     try:
         known = known_sites(settings, settings.index.folder)
         async with open_stores(settings, "ritbot doctor") as stores:
+            if settings.stores.kind == "cluster":
+                where = f"OpenSearch at {settings.stores.opensearch_url}, Qdrant at {settings.stores.qdrant_url}"
+                yield Finding(True, f"Stores: {SECRET_TEXT.sub(HIDDEN, where)}")
             states = [state async for state in stores.trees.scan()]
             held, live = await stores.index.count(), [s for s in states if s.state == "live"]
             for name, site in known.sites.items():
@@ -132,6 +143,28 @@ async def _watched(stores: Stores, name: str) -> AsyncIterator[Finding]:
             f"Watching {name}: {len(report.held)} pages would go, so many that none was removed",
             f"If it is right, run: ritbot watch --accept {name}",
         )
+    if report.failing or report.missing:
+        yield Finding(
+            None,
+            f"Watching {name}: {len(report.failing)} pages gave no answer, {len(report.missing)} were not found",
+            "What is known of them is still served. See which: ritbot sites",
+        )
+
+
+async def _events(settings: Settings) -> AsyncIterator[Finding]:
+    """The event log between watcher and indexer."""
+    if no_index(settings):
+        return
+    what = f"Kafka at {settings.events.servers}" if settings.events.kind == "kafka" else "a file in the data folder"
+    try:
+        async with open_events(settings) as events:
+            behind, dead = await events.lag(PAGES, GROUP), await waiting(events)
+    except IngestError as error:
+        yield Finding(False, f"Event log: {what} does not answer", str(error))
+        return
+    yield Finding(True, f"Event log: {what}; {behind} events wait for an indexer")
+    if dead:
+        yield Finding(False, f"Dead letters: {dead} events could not be handled", "See why: ritbot dead-letters")
 
 
 async def _model(settings: Settings) -> AsyncIterator[Finding]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from deploy.compose import Stores, open_fetcher, open_stores
 from deploy.known_sites import KnownSites, known_sites
+from deploy.progress import page_bar
 from deploy.settings import Settings
 from ingest.errors import SiteUnusable
 from ingest.model import Site
@@ -63,8 +63,8 @@ async def _one(
     began = stores.clock.now()
     noted: list[KnownSites] = []
     index = stores.settings.index
-    with _bar(console) as bar:
-        task = bar.add_task(site.name, total=None, nodes=0, chunks=0, rate="")
+    with page_bar(console) as bar:
+        task = bar.add_task(site.name, total=None, detail="")
         started = asyncio.get_running_loop().time()
 
         def show(summary: Summary) -> None:
@@ -75,9 +75,7 @@ async def _one(
                 task,
                 total=summary.found,
                 completed=summary.done,
-                nodes=summary.nodes,
-                chunks=summary.chunks,
-                rate=f"{summary.done / seconds:.1f} pages/s",
+                detail=f"{summary.nodes} nodes · {summary.chunks} chunks · {summary.done / seconds:.1f} pages/s",
             )
 
         async with open_fetcher(site) as fetcher:
@@ -98,18 +96,6 @@ async def _one(
             except asyncio.CancelledError:
                 return (noted or [known])[0], round_.summary
     return noted[0].ended(site.name).save(), summary
-
-
-def _bar(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("[bold]{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("pages · {task.fields[nodes]} nodes · {task.fields[chunks]} chunks · {task.fields[rate]} ·"),
-        TimeRemainingColumn(),
-        console=console,
-    )
 
 
 def print_summary(console: Console, summary: Summary) -> None:

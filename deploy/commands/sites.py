@@ -9,11 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bot.terminal import ago
+from bot.freshness import ago
 from deploy.compose import open_stores, open_trees
 from deploy.known_sites import known_sites
 from deploy.settings import Settings
 from ingest.ports import PageState
+from ingest.watch.report import WatchReport, watch_report
+
+MOST = 20
+"""Failing pages that are shown of a site."""
 
 
 async def remove_site(settings: Settings, name: str, console: Console) -> int:
@@ -41,19 +45,37 @@ async def list_sites(settings: Settings, console: Console) -> int:
         console.print("There is no site yet. Name one: ritbot index FOLDER or URL.")
         return 1
     states: defaultdict[str, list[PageState]] = defaultdict(list)
+    reports: list[WatchReport] = []
     if settings.stores.kind == "cluster" or settings.index.folder.exists():
         async with open_trees(settings) as trees:
             async for state in trees.scan():
                 states[state.site].append(state)
-    table = Table("site", "start", "pages", "sections", "skipped", "checked")
+            reports = [await watch_report(trees, name) for name in sorted(known.sites)]
+    wrong = {report.site: len(report.failing) + len(report.missing) for report in reports}
+    table = Table("site", "start", "pages", "sections", "skipped", "failing", "checked")
     for name, site in sorted(known.sites.items()):
         live = [state for state in states[name] if state.state == "live"]
         checked = ago(min(state.checked_at for state in live), datetime.now(UTC)) if live else "never"
         numbers = (
-            str(len(live)),
-            str(sum(s.nodes for s in live)),
-            str(sum(s.state == "skipped" for s in states[name])),
+            len(live),
+            sum(s.nodes for s in live),
+            sum(s.state == "skipped" for s in states[name]),
+            wrong.get(name, 0),
         )
-        table.add_row(Text(name), Text(site.start), *numbers, checked)
+        table.add_row(Text(name), Text(site.start), *map(str, numbers), checked)
     console.print(table)
+    for report in reports:
+        _show_failing(report, console)
     return 0
+
+
+def _show_failing(report: WatchReport, console: Console) -> None:
+    """Which pages of a site gave no answer, or were not found, when they were last looked at; what is known of them is
+    still served."""
+    if report.problem:
+        console.print(Text(f"{report.site}: {report.problem}", style="yellow"), soft_wrap=True)
+    found = [*report.failing, *((key, "not found, but not taken for gone yet") for key in report.missing)]
+    for key, reason in found[:MOST]:
+        console.print(Text(f"{report.site}: {key}: {reason}", style="yellow"), soft_wrap=True)
+    if len(found) > MOST:
+        console.print(Text(f"{report.site}: and {len(found) - MOST} more", style="yellow"))

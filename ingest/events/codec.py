@@ -34,17 +34,17 @@ class DeadLetter:
 
 
 def dump_event(event: PageEvent) -> bytes:
-    return _dumped(_EVENT.dump_python(event, mode="json", exclude_none=True))
+    return dumped(_EVENT.dump_python(event, mode="json", exclude_none=True))
 
 
 def load_event(value: bytes | None) -> PageEvent:
     """Raises Undecodable."""
-    return _loaded(value, "page event", _event)
+    return loaded(value, "page event", _event)
 
 
 def dump_dead(letter: DeadLetter) -> bytes:
     record = letter.record
-    return _dumped(
+    return dumped(
         {
             "reason": letter.reason,
             "topic": record.topic,
@@ -59,7 +59,7 @@ def dump_dead(letter: DeadLetter) -> bytes:
 
 def load_dead(value: bytes | None) -> DeadLetter:
     """Raises Undecodable."""
-    return _loaded(value, "dead letter", _letter)
+    return loaded(value, "dead letter", _letter)
 
 
 def _event(fields: Mapping[str, Any]) -> PageEvent:
@@ -82,12 +82,14 @@ def _letter(fields: Mapping[str, Any]) -> DeadLetter:
     return DeadLetter(record, str(fields["reason"]))
 
 
-def _dumped(fields: Mapping[str, Any]) -> bytes:
+def dumped(fields: Mapping[str, Any]) -> bytes:
+    """The value of a record, with its version."""
     # ASCII only: a key that is no Unicode (a lone surrogate) survives as an escape.
     return json.dumps({"v": FORMAT_VERSION, **fields}, separators=(",", ":")).encode("ascii")
 
 
-def _loaded(value: bytes | None, name: str, build: Callable[[Mapping[str, Any]], _T]) -> _T:
+def loaded(value: bytes | None, name: str, build: Callable[[Mapping[str, Any]], _T]) -> _T:
+    """What `build` makes of the fields of a record that is called `name`. Raises Undecodable."""
     if value is None:
         raise Undecodable(f"not a {name}: a tombstone without value")
     try:

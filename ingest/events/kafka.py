@@ -6,7 +6,7 @@ A topic that is missing is created on its first use, where that is allowed; one 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Self
 
@@ -61,7 +61,7 @@ class KafkaEventLog:
         producer = await self._started()
         try:
             async with asyncio.timeout(self._connection.timeout):
-                await producer.send_and_wait(topic, value, raw)
+                await producer.send_and_wait(self._connection.named(topic), value, raw)
         except (KafkaError, OSError) as error:
             self._known.discard(topic)
             if isinstance(error, KafkaError) and not error.retriable and not isinstance(error, TOO_LARGE):
@@ -72,12 +72,12 @@ class KafkaEventLog:
     @asynccontextmanager
     async def consume(self, topic: str, group: str) -> AsyncIterator[Consumer]:
         await self._ensure(topic)
-        options = self._connection.options()
+        options, named = self._connection.options(), self._connection.named
 
         def connect() -> AIOKafkaConsumer:
             return AIOKafkaConsumer(
                 **options,
-                group_id=group,
+                group_id=named(group),
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
                 session_timeout_ms=int(self._timing.session * 1000),
@@ -86,7 +86,8 @@ class KafkaEventLog:
                 max_partition_fetch_bytes=LARGEST,
             )
 
-        async with KafkaConsumer(self._connection, connect, topic, group, self.append, self._timing) as consumer:
+        consumer = KafkaConsumer(self._connection, connect, named(topic), named(group), self.append, self._timing)
+        async with consumer:
             yield consumer
 
     async def read(self, topic: str) -> AsyncIterator[Record]:
@@ -102,7 +103,7 @@ class KafkaEventLog:
                     for partition, found in (await kafka.getmany(timeout_ms=1000)).items():
                         for record in found:
                             if record.offset < ends[partition]:
-                                yield as_record(record)
+                                yield as_record(self._connection, record)
 
     async def lag(self, topic: str, group: str) -> int:
         partitions = await self._partitions_of(topic)
@@ -113,6 +114,13 @@ class KafkaEventLog:
                 committed = {partition: await kafka.committed(partition) or 0 for partition in partitions}
                 return sum(ends[each] - max(oldest[each], committed[each]) for each in partitions)
 
+    async def committed(self, topic: str, group: str) -> Mapping[int, int]:
+        partitions = await self._partitions_of(topic)
+        with translated(self._connection, f"looking at the offsets of {group}"):
+            async with reader(self._connection, partitions, group) as kafka, asyncio.timeout(self._connection.timeout):
+                offsets = {each.partition: await kafka.committed(each) for each in partitions}
+                return {partition: offset for partition, offset in offsets.items() if offset is not None}
+
     async def replay(self, topic: str, group: str) -> None:
         partitions = await self._partitions_of(topic)
         with translated(self._connection, f"starting {group} over"):
@@ -122,10 +130,10 @@ class KafkaEventLog:
 
     async def _partitions_of(self, topic: str) -> list[TopicPartition]:
         await self._ensure(topic)
-        producer = await self._started()
-        with translated(self._connection, f"looking for {topic}"):
+        producer, name = await self._started(), self._connection.named(topic)
+        with translated(self._connection, f"looking for {name}"):
             async with asyncio.timeout(self._connection.timeout):
-                return [TopicPartition(topic, partition) for partition in sorted(await producer.partitions_for(topic))]
+                return [TopicPartition(name, partition) for partition in sorted(await producer.partitions_for(name))]
 
     async def _started(self) -> AIOKafkaProducer:
         async with self._starting:
@@ -158,31 +166,31 @@ class KafkaEventLog:
             try:
                 await start(admin, self._connection.timeout)
                 async with asyncio.timeout(self._connection.timeout):
-                    if topic not in await admin.list_topics():
+                    if self._connection.named(topic) not in await admin.list_topics():
                         await self._create(admin, topic)
             finally:
                 await admin.close()
         self._known.add(topic)
 
     async def _create(self, admin: AIOKafkaAdminClient, topic: str) -> None:
-        settings = self._settings(topic)
+        settings, named = self._settings(topic), self._connection.named(topic)
         if not self._create_topics:
             raise StoreUnavailable(
-                f"{self._connection.name} has no topic {topic}, and ritbot may not create topics: create it with"
+                f"{self._connection.name} has no topic {named}, and ritbot may not create topics: create it with"
                 f" {self._partitions} partitions and {', '.join(f'{name}={value}' for name, value in settings.items())}"
             )
         brokers = len((await admin.describe_cluster())["brokers"])
         replicas = min(3, brokers)
         if replicas == 3:
             settings["min.insync.replicas"] = "2"
-        answer = await admin.create_topics([NewTopic(topic, self._partitions, replicas, topic_configs=settings)])
+        answer = await admin.create_topics([NewTopic(named, self._partitions, replicas, topic_configs=settings)])
         for name, code, *message in answer.topic_errors:
             error = for_code(code)
             if error not in (NoError, TopicAlreadyExistsError):
                 raise StoreUnavailable(
                     f"{self._connection.name} does not create the topic {name}: {error.__name__} {message}"
                 )
-        _log.info("topic_created", topic=topic, partitions=self._partitions, replicas=replicas, **settings)
+        _log.info("topic_created", topic=named, partitions=self._partitions, replicas=replicas, **settings)
 
     def _settings(self, topic: str) -> dict[str, str]:
         milliseconds = str(int(self._keeping.period(topic).total_seconds() * 1000))

@@ -50,7 +50,8 @@ _REFUSED = (
 class Connection:
     """`servers`: one or more "host:port". With a `username` the client logs in by SASL; with `tls` it speaks TLS,
     checked against `ca_file` (PEM) or the system's authorities, and shows `certificate_file` where brokers ask for one.
-    `timeout`, in seconds: how long a request, an append or a commit may take."""
+    `prefix`: what the names of topics and groups begin with on these brokers, and nowhere else. `timeout`, in seconds:
+    how long a request, an append or a commit may take."""
 
     servers: tuple[str, ...]
     tls: bool = False
@@ -60,11 +61,16 @@ class Connection:
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     mechanism: Mechanism = "PLAIN"
+    prefix: str = ""
     timeout: float = 30.0
 
     @property
     def name(self) -> str:
         return f"Kafka at {', '.join(self.servers)}"
+
+    def named(self, name: str) -> str:
+        """What a topic or a group of ours is called on these brokers."""
+        return self.prefix + name
 
     def options(self) -> dict[str, Any]:
         """Arguments that all aiokafka clients take. Reads the certificates' files: StoreUnavailable if it cannot."""
@@ -141,7 +147,7 @@ async def reader(
     """A client that reads partitions without joining a group; it can look after the offsets of `group`."""
     kafka = AIOKafkaConsumer(
         **connection.options(),
-        group_id=group,
+        group_id=connection.named(group) if group else None,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         max_partition_fetch_bytes=LARGEST,
@@ -154,9 +160,9 @@ async def reader(
         await kafka.stop()
 
 
-def as_record(found: ConsumerRecord) -> Record:
+def as_record(connection: Connection, found: ConsumerRecord) -> Record:
     return Record(
-        topic=found.topic,
+        topic=found.topic.removeprefix(connection.prefix),
         partition=found.partition,
         offset=found.offset,
         key=(found.key or b"").decode("utf-8", "surrogateescape"),

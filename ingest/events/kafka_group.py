@@ -190,7 +190,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         if not self._halted:
             self._trouble = None
         for tp, found in batches.items():
-            self._windows[tp.partition].add(as_record(each) for each in found)
+            self._windows[tp.partition].add(as_record(self._connection, each) for each in found)
         if batches:
             self._wake()
 

@@ -5,7 +5,7 @@ Every sentence here is a test in tests/contract/test_event_log*.py, which the em
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -87,6 +87,10 @@ class EventLog(Protocol):
 
     async def lag(self, topic: str, group: str) -> int:
         """How many records the group has not committed yet; where a log was compacted, at most so many."""
+        ...
+
+    async def committed(self, topic: str, group: str) -> Mapping[int, int]:
+        """By partition, the offset that the group goes on with; partitions of which it committed nothing are left out."""
         ...
 
     async def replay(self, topic: str, group: str) -> None:

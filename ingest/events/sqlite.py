@@ -1,15 +1,16 @@
 """The embedded event log: one SQLite file, for any number of consumers in one process or in several.
 
 What is appended is on disk when `append` returns. Topics have a fixed number of partitions, chosen by the key's CRC-32;
-positions are never given twice, whatever is removed. Old records are swept as events.topics.Keeping says, on opening
-and after every `SWEEP_EVERY` appends: what the compaction removes has been committed by all groups of the topic.
+positions are never given twice, whatever is removed. Old records are swept as events.topics.Keeping says, on opening,
+after every `SWEEP_EVERY` appends and with the first append an hour after that: what the compaction removes has been
+committed by all groups of the topic.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from ingest.ports import Clock, Consumer, Record
 from ingest.stores.database import Database
 
 SWEEP_EVERY = 1000
+SWEEP_AFTER = 3600.0
 _PAGE = 500
 
 SCHEMA = (
@@ -45,6 +47,7 @@ class SqliteEventLog:
         self._keeping = keeping
         self._timing = timing
         self._appended = 0
+        self._swept = 0.0
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -76,7 +79,7 @@ class SqliteEventLog:
 
         await self._database.write(insert)
         self._appended += 1
-        if self._appended % SWEEP_EVERY == 0:
+        if self._appended % SWEEP_EVERY == 0 or at - self._swept >= SWEEP_AFTER:
             await self._sweep()
 
     def consume(self, topic: str, group: str) -> AbstractAsyncContextManager[Consumer]:
@@ -106,6 +109,15 @@ class SqliteEventLog:
 
         return await self._database.read(count)
 
+    async def committed(self, topic: str, group: str) -> Mapping[int, int]:
+        def look(connection: sqlite3.Connection) -> Mapping[int, int]:
+            offsets = connection.execute(
+                "SELECT part, committed FROM offsets WHERE topic = ? AND grp = ? AND committed > 0", (topic, group)
+            )
+            return dict(offsets.fetchall())
+
+        return await self._database.read(look)
+
     async def replay(self, topic: str, group: str) -> None:
         now = self._clock.now().timestamp()
         session = self._timing.session
@@ -127,6 +139,7 @@ class SqliteEventLog:
     async def _sweep(self) -> None:
         now = self._clock.now().timestamp()
         await self._database.write(lambda connection: _sweep(connection, self._keeping, now))
+        self._swept = now
 
 
 def _ends(connection: sqlite3.Connection, topic: str) -> dict[int, int]:

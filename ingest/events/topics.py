@@ -10,6 +10,9 @@ from ingest.errors import RecordTooLarge
 PAGES = "docs.pages"
 """What happened to pages (PageEvent); the key is the page key."""
 
+PRIVATE = "bot."
+"""What topics begin with that hold what people wrote."""
+
 DEAD_SUFFIX = ".dead"
 
 MAX_BYTES = 512 * 1024
@@ -32,11 +35,13 @@ def check_size(topic: str, key: bytes, value: bytes | None) -> None:
 @dataclass(frozen=True, slots=True)
 class Keeping:
     """How long topics keep records. A compacted topic keeps the newest record of each key for ever, and the older ones
-    for `compacted` so that a group that is late still sees them."""
+    for `compacted` so that a group that is late still sees them. Private topics keep all, dead letters too, for `private`
+    at most."""
 
     compacted: timedelta = timedelta(days=7)
     others: timedelta = timedelta(days=14)
     dead: timedelta = timedelta(days=90)
+    private: timedelta = timedelta(days=14)
 
     def is_compacted(self, topic: str) -> bool:
         return topic == PAGES
@@ -44,6 +49,8 @@ class Keeping:
     def period(self, topic: str) -> timedelta:
         if self.is_compacted(topic):
             return self.compacted
+        if topic.startswith(PRIVATE):
+            return self.private
         return self.dead if topic.endswith(DEAD_SUFFIX) else self.others
 
 

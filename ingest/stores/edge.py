@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -147,35 +147,45 @@ class EdgeChunkIndex:
         hits = [Hit(str(p.id), p.payload["node"], p.payload["page"], p.score) for p in points if p.payload]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
-    async def ids_of(self, page_key: str) -> Mapping[str, str]:
-        records = await self._scroll("page", [page_key], with_vector=False)
-        return {str(record.id): record.payload["input"] for record in records if record.payload}
+    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+        found = self._scroll(_filter(scope, page=[page_key]), ["input"])
+        return {str(record.id): record.payload["input"] async for record in found if record.payload}
+
+    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+        given: set[tuple[str, str]] = set()
+        async for record in self._scroll(_filter(scope), ["page", "site"]):
+            if record.payload and (pair := (record.payload["page"], record.payload["site"])) not in given:
+                given.add(pair)
+                yield pair
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         wanted = list(dict.fromkeys(input_hashes))
         found: dict[str, Vector] = {}
         for i in range(0, len(wanted), _POINTS_A_CALL):
-            for record in await self._scroll("input", wanted[i : i + _POINTS_A_CALL], with_vector=True):
+            only = _filter(_EVERYWHERE, input=wanted[i : i + _POINTS_A_CALL])
+            async for record in self._scroll(only, ["input"], with_vector=True):
                 if record.payload:
                     found[record.payload["input"]] = cast(Vector, record.vector)
         return found
 
-    async def _scroll(self, name: str, values: list[str], *, with_vector: bool) -> list[edge.Record]:
-        """All points whose payload field `name` is one of the values, with their input hash."""
-        records: list[edge.Record] = []
+    async def _scroll(
+        self, only: edge.Filter | None, fields: list[str], *, with_vector: bool = False
+    ) -> AsyncIterator[edge.Record]:
+        """All points that the filter lets through, in the order of their ids, with these fields of their payload."""
         offset: edge.PointId | None = None
         while True:
             request = edge.ScrollRequest(
                 offset=offset,
                 limit=_POINTS_A_CALL,
-                filter=edge.Filter(must=[_is_among(name, values)]),
-                with_payload=["input"],
+                filter=only,
+                with_payload=fields,
                 with_vector=with_vector,
             )
             page, offset = await self._call(partial(edge.EdgeShard.scroll, scroll=request))
-            records += page
+            for record in page:
+                yield record
             if offset is None:
-                return records
+                return
 
     async def count(self, scope: Scope = _EVERYWHERE) -> int:
         request = edge.CountRequest(exact=True, filter=_filter(scope))
@@ -278,8 +288,8 @@ def _is_among(name: str, values: Iterable[str]) -> edge.FieldCondition:
     return edge.FieldCondition(name, match=edge.MatchAny(sorted(values)))
 
 
-def _filter(scope: Scope) -> edge.Filter | None:
-    fields = {"site": scope.sites, "version": scope.versions}
+def _filter(scope: Scope, **more: Iterable[str]) -> edge.Filter | None:
+    fields: dict[str, Iterable[str] | None] = {"site": scope.sites, "version": scope.versions, **more}
     conditions: list[edge.ConditionType] = [
         _is_among(name, among) for name, among in fields.items() if among is not None
     ]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -37,6 +38,15 @@ class Stamp:
     dimensions: int
     analyser: str
     format: int = FORMAT
+
+    @property
+    def slug(self) -> str:
+        """A name for what one embedding model made: a person can tell the model, and any two differ."""
+        readable = re.sub(r"[^a-z0-9]+", "-", self.embedder.lower()).strip("-")[-60:]
+        return f"{readable}-{self.dimensions}-{sha256(self.embedder)[:8]}"
+
+    def same_model(self, other: Stamp) -> bool:
+        return (self.embedder, self.dimensions) == (other.embedder, other.dimensions)
 
 
 class DataFolder:
@@ -67,9 +77,17 @@ class DataFolder:
         return self._path / "trees.sqlite"
 
     def chunks(self, stamp: Stamp) -> Path:
-        """Named so that a person can tell the model, and apart for any two models."""
-        readable = re.sub(r"[^a-z0-9]+", "-", stamp.embedder.lower()).strip("-")[-60:]
-        return self._path / "chunks" / f"{readable}-{stamp.dimensions}-{sha256(stamp.embedder)[:8]}"
+        return self._path / "chunks" / stamp.slug
+
+    def remove_other_chunks(self, stamp: Stamp) -> bool:
+        """Remove what other embedding models made; whether there was any."""
+        others = [path for path in (self._path / "chunks").glob("*") if path != self.chunks(stamp)]
+        try:
+            for path in others:
+                shutil.rmtree(path)
+        except OSError as error:
+            raise StoreUnavailable(f"{path} cannot be removed: {error}") from error
+        return bool(others)
 
     def stamp(self) -> Stamp | None:
         """None where nothing was indexed yet. Raises StoreUnavailable where it cannot be read."""
@@ -90,21 +108,21 @@ class DataFolder:
             )
         return Stamp(**known)
 
-    def check(self, wanted: Stamp) -> None:
-        """Raises IndexMismatch where the folder was made by other models than `wanted`."""
+    def check(self, wanted: Stamp, *, analyser: bool = True) -> None:
+        """Raises IndexMismatch where the folder was made by another embedding model or, if that counts, `analyser`."""
         found = self.stamp()
-        remedy = "run `ritbot index --rebuild`, set it back, or use another data folder"
         if found is None:
             return
-        if (found.embedder, found.dimensions) != (wanted.embedder, wanted.dimensions):
+        if not found.same_model(wanted):
             raise IndexMismatch(
                 f"{self._path} was indexed with the embedding model {found.embedder} ({found.dimensions} numbers a"
-                f" vector); now {wanted.embedder} ({wanted.dimensions}) is set: {remedy}"
+                f" vector); now {wanted.embedder} ({wanted.dimensions}) is set: run `ritbot reembed`, set it back, or use"
+                " another data folder"
             )
-        if found.analyser != wanted.analyser:
+        if analyser and found.analyser != wanted.analyser:
             raise IndexMismatch(
                 f"{self._path} was indexed with version {found.analyser} of the word analyser; this ritbot has"
-                f" {wanted.analyser}: {remedy.replace('set it back', 'use the ritbot that made it')}"
+                f" {wanted.analyser}: run `ritbot reindex`, use the ritbot that made it, or another data folder"
             )
 
     def write(self, stamp: Stamp) -> None:

@@ -62,6 +62,10 @@ class Item:
     source: Json | None = None
 
 
+class NoIndex(StoreUnavailable):
+    """The index, or its alias, is not there (any more)."""
+
+
 class OpenSearch:
     """`url` is shown in errors: user and password stand apart from it. `timeout`: seconds for one request; `patience`:
     seconds that a request is repeated while the cluster is away."""
@@ -153,7 +157,7 @@ class OpenSearch:
         for item in answer["docs"]:
             if "error" in item:
                 what = f"{self._url} cannot read {alias}: {json.dumps(item['error'])[:500]}"
-                raise StoreUnavailable(what) if item["error"]["type"] == _NO_INDEX else NotNow(what)
+                raise NoIndex(what) if item["error"]["type"] == _NO_INDEX else NotNow(what)
         return [item for item in answer["docs"] if item["found"]]
 
     async def write(self, alias: str, document: Document, expected: str | None) -> str:
@@ -195,9 +199,8 @@ class OpenSearch:
             if result["status"] in _MAY_PASS:
                 refused.append(item)
             elif "error" in result:
-                raise StoreUnavailable(
-                    f"{self._url} cannot store {item.id} in {result['_index']}: {json.dumps(result['error'])[:500]}"
-                )
+                what = f"{self._url} cannot store {item.id} in {result['_index']}: {json.dumps(result['error'])[:500]}"
+                raise NoIndex(what) if result["error"]["type"] == _NO_INDEX else StoreUnavailable(what)
         return refused
 
     # --- searching
@@ -247,6 +250,8 @@ class OpenSearch:
         what = f"OpenSearch at {self._url} answers {error.status_code} ({_reason(error)})"
         if error.status_code == 409:
             return Conflict(what)
+        if error.status_code == 404 and error.error == _NO_INDEX:
+            return NoIndex(what)
         if error.status_code in (401, 403):
             return StoreUnavailable(f"{what}: check the user, the password and what that user may do")
         return NotNow(what) if error.status_code in _MAY_PASS else StoreUnavailable(what)

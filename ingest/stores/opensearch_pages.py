@@ -115,4 +115,6 @@ def state_of(source: Json) -> PageState:
         chunks=source["chunks"],
         checked_at=record.checked_at,
         changed_at=record.changed_at,
+        parser_version=record.page.parser_version if record.page else "",
+        analyser_version=record.analyser_version,
     )

@@ -167,7 +167,7 @@ class OpenSearchTreeStore:
     async def scan(self, site: str | None = None) -> AsyncIterator[PageState]:
         await self._server.refresh(self._pages)
         query: Json = {"match_all": {}} if site is None else _all_of(site=[site])
-        without = [PAGE, "record.chunk_ids", "node_ids"]
+        without = [NODES, f"{PAGE}.claims", "record.chunk_ids", "node_ids"]
         async for document in self._server.every(self._pages, query, "key", without=without):
             yield state_of(document.source)
 
@@ -195,7 +195,7 @@ class OpenSearchTreeStore:
 
     # --- watch state
 
-    async def reserve(self, key: str, site: str) -> int:
+    async def reserve(self, key: str, site: str, above: int = 0) -> int:
         """Above what was given out and above what was handled, should the watch state be younger than the record. A
         number whose giving out was not answered is never given again."""
         while True:
@@ -204,7 +204,7 @@ class OpenSearchTreeStore:
             )
             old = watched.get(document_id(key))
             source = old.source if old else _watch_source(WatchState(key, site))
-            seq: int = 1 + max(source["seq"], handled.source["record"]["seq"] if handled else 0)
+            seq: int = 1 + max(above, source["seq"], handled.source["record"]["seq"] if handled else 0)
             new = Document(document_id(key), {**source, "site": site, "seq": seq})
             try:
                 await self._server.write(self._watch, new, old.revision if old else None)

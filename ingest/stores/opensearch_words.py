@@ -11,12 +11,14 @@ those of the embedded index.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, Self
 
+from ingest.errors import IndexMismatch
 from ingest.model import Chunk, Scope, sha256
 from ingest.ports import Hit
-from ingest.stores.opensearch import KEPT, ONE_SHARD, WORD, Item, Json, OpenSearch
+from ingest.stores.opensearch import KEPT, ONE_SHARD, WORD, Item, Json, NoIndex, OpenSearch
 
 Refresh = Literal["now", "wait_for"]
 
@@ -25,6 +27,7 @@ _LONGEST_TERM = 120
 """In characters, of which Lucene counts some as two."""
 _TERMS_A_QUERY = 1000
 _BEST_OF_A_PART = 1000
+_PAGES_A_REQUEST = 1000
 _INDEX: Json = {
     "settings": {
         "index": {
@@ -63,6 +66,10 @@ class OpenSearchWords:
     async def __aexit__(self, *exc: object) -> None:
         """The connection is closed by who opened it."""
 
+    async def remove(self) -> None:
+        """The index goes with all that it holds; need not be entered. No error where there is none."""
+        await self._server.call(lambda client: client.indices.delete(index=f"{self._alias}-1", ignore=404))
+
     async def upsert(self, chunks: Sequence[Chunk]) -> None:
         await self._write([Item(chunk.id, _source(chunk)) for chunk in chunks])
 
@@ -71,9 +78,10 @@ class OpenSearchWords:
         await self._write([Item(chunk_id) for chunk_id in ids])
 
     async def _write(self, items: Sequence[Item]) -> None:
-        if items:
-            await self._server.bulk(self._alias, items, wait_for_refresh=self._refresh == "wait_for")
-            if self._refresh == "now":
+        with self._there():
+            if items:
+                await self._server.bulk(self._alias, items, wait_for_refresh=self._refresh == "wait_for")
+            if items and self._refresh == "now":
                 await self._server.refresh(self._alias)
 
     async def words(self, terms: Sequence[str], k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
@@ -83,7 +91,8 @@ class OpenSearchWords:
             return []
         parts = [wanted[start : start + _TERMS_A_QUERY] for start in range(0, len(wanted), _TERMS_A_QUERY)]
         depth = k if len(parts) == 1 else max(k, _BEST_OF_A_PART)
-        answers = await asyncio.gather(*(self._best(part, depth, scope) for part in parts))
+        with self._there():
+            answers = await asyncio.gather(*(self._best(part, depth, scope) for part in parts))
         hits: dict[str, Hit] = {}
         for hit in (hit for answer in answers for hit in answer):
             before = hits[hit.chunk_id].score if hit.chunk_id in hits else 0.0
@@ -101,11 +110,37 @@ class OpenSearchWords:
         found = (await self._server.search(self._alias, body))["hits"]["hits"]
         return [Hit(hit["_id"], hit["_source"]["node"], hit["_source"]["page"], hit["sort"][0]) for hit in found]
 
-    async def ids_of(self, page_key: str) -> Mapping[str, str]:
+    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
         """As ingest.ports.ChunkIndex; also what a writer that failed half-way has left."""
+        query = {"bool": {"filter": [{"term": {"page": page_key}}, *_filter(scope)]}}
+        with self._there():
+            await self._server.refresh(self._alias)
+            found = self._server.every(self._alias, query, "chunk", ["input"])
+            return {document.id: document.source["input"] async for document in found}
+
+    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+        """As ingest.ports.ChunkIndex; in the order of the keys."""
         await self._server.refresh(self._alias)
-        found = self._server.every(self._alias, {"term": {"page": page_key}}, "chunk", ["input"])
-        return {document.id: document.source["input"] async for document in found}
+        sources = [{field: {"terms": {"field": field}}} for field in ("page", "site")]
+        pairs: dict[str, Any] = {"size": _PAGES_A_REQUEST, "sources": sources}
+        body = {"size": 0, "query": {"bool": {"filter": _filter(scope)}}, "aggs": {"pairs": {"composite": pairs}}}
+        while True:
+            found = (await self._server.search(self._alias, body))["aggregations"]["pairs"]
+            for bucket in found["buckets"]:
+                yield bucket["key"]["page"], bucket["key"]["site"]
+            if "after_key" not in found:
+                return
+            pairs["after"] = found["after_key"]
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        """The index of an embedding model goes when another takes over."""
+        try:
+            yield
+        except NoIndex as error:
+            raise IndexMismatch(
+                f"{error}: another embedding model took over, or somebody removed it. Start again"
+            ) from error
 
 
 def _source(chunk: Chunk) -> Json:

@@ -1,4 +1,7 @@
-"""The vectors of all chunks in one Qdrant collection, reached by an alias.
+"""The vectors of all chunks in one Qdrant collection, which an alias says is the live one.
+
+It is reached by its own name, never through the alias: no embedding model's vectors end up among another's. The alias is
+looked at on opening, before a search and in `ids_of`, with which an indexer ends a page: another's is IndexMismatch.
 
 Points are written with wait=True, found by payload fields that all have an index (the collection is strict: it
 refuses a filter without one), and deleted by id, never by filter: replaying a filter could take what came later. Point ids
@@ -10,7 +13,8 @@ again within `patience` and then are StoreUnavailable, as is all else at once; a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Self, TypeVar, cast
 
@@ -27,6 +31,7 @@ _T = TypeVar("_T")
 
 _EVERYWHERE = Scope()
 _FIELDS = ("page", "site", "version", "input")
+_STRICT = models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False)
 _MAY_PASS = frozenset({429, 500, 502, 503, 504})
 _POINTS_A_REQUEST = 256
 _IDS_A_REQUEST = 1000
@@ -35,8 +40,8 @@ _IDS_A_REQUEST = 1000
 class QdrantVectors:
     """One half of a ChunkIndex: vectors of `dimensions` numbers, kept normalised to length 1.
 
-    `alias` names the collection; where there is none it is made. With a `collection`, that one is filled beside
-    the live one, and `take_over` lets the alias name it: a change of embedding model while questions are answered.
+    `alias` names the live collection and must name ours, `collection`; where it names none, ours is made. `beside`: ours is
+    made and filled beside the live one until `take_over` lets the alias name it; `<alias>-before` then names the other.
     `exact`: compare every vector, as the embedded index does; else the collection's graph decides once it is large.
     `timeout`: whole seconds for one request; `patience`: seconds that a request is repeated while the server is away.
     """
@@ -48,6 +53,7 @@ class QdrantVectors:
         alias: str = "ritbot",
         *,
         collection: str | None = None,
+        beside: bool = False,
         exact: bool = True,
         api_key: str | None = None,
         timeout: int = 30,
@@ -56,16 +62,14 @@ class QdrantVectors:
         self._url = url
         self._dimensions = dimensions
         self._alias = alias
-        self._collection = collection
+        self._alias_before = f"{alias}-before"
+        self._name = collection or f"{alias}-1"
+        self._beside = beside
         self._exact = models.SearchParams(exact=exact)
         self._api_key = api_key
         self._timeout = timeout
         self._patience = patience
         self._client: AsyncQdrantClient | None = None
-
-    @property
-    def _name(self) -> str:
-        return self._collection or self._alias
 
     async def __aenter__(self) -> Self:
         self._client = AsyncQdrantClient(
@@ -91,49 +95,54 @@ class QdrantVectors:
 
     async def _prepare(self) -> None:
         """Each step may have been done before, by us or by another that opens at the same time."""
-        if self._collection is not None:
-            await self._create(self._collection)
-        elif await self._aliased() is None:
-            first = f"{self._alias}-1"
-            await self._create(first)
-            await self._point_alias_at(first)
+        first = self._alias not in await self._aliases()
+        if self._beside or first:
+            await self._create()
+        if first and not self._beside:
+            await self._point({self._alias: self._name})
+        await self._check_live()
         await self._check_size()
 
-    async def _create(self, name: str) -> None:
-        if not await self._call(lambda client: client.collection_exists(name)):
+    async def _create(self) -> None:
+        if not await self._call(lambda client: client.collection_exists(self._name)):
+            size = models.VectorParams(size=self._dimensions, distance=models.Distance.COSINE)
             try:
-                await self._call(
-                    lambda client: client.create_collection(
-                        name,
-                        models.VectorParams(size=self._dimensions, distance=models.Distance.COSINE),
-                        strict_mode_config=models.StrictModeConfig(
-                            enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False
-                        ),
-                    )
-                )
+                await self._call(lambda client: client.create_collection(self._name, size, strict_mode_config=_STRICT))
             except StoreUnavailable:
-                if not await self._call(lambda client: client.collection_exists(name)):
+                if not await self._call(lambda client: client.collection_exists(self._name)):
                     raise
         for field in _FIELDS:
-            await self._index(name, field)
+            await self._index(field)
 
-    async def _index(self, name: str, field: str) -> None:
+    async def _index(self, field: str) -> None:
         kind = models.PayloadSchemaType.KEYWORD
-        await self._call(lambda client: client.create_payload_index(name, field, field_schema=kind, wait=True))
+        await self._call(lambda client: client.create_payload_index(self._name, field, field_schema=kind, wait=True))
 
-    async def _aliased(self) -> str | None:
-        """The collection that the alias names."""
+    async def _aliases(self) -> dict[str, str]:
+        """What each alias names."""
         aliases = (await self._call(lambda client: client.get_aliases())).aliases
-        return next((each.collection_name for each in aliases if each.alias_name == self._alias), None)
+        return {each.alias_name: each.collection_name for each in aliases}
 
-    async def _point_alias_at(self, collection: str, *, remove: bool = False) -> None:
-        """In one step: no search ever finds the alias without a collection."""
-        create = models.CreateAlias(collection_name=collection, alias_name=self._alias)
-        changes: list[models.AliasOperations] = [models.CreateAliasOperation(create_alias=create)]
-        if remove:
-            delete = models.DeleteAlias(alias_name=self._alias)
-            changes.insert(0, models.DeleteAliasOperation(delete_alias=delete))
+    async def _point(self, wanted: Mapping[str, str]) -> None:
+        """All aliases in one step: no search ever finds one without a collection."""
+        there = await self._aliases()
+        changes: list[models.AliasOperations] = []
+        for alias, collection in wanted.items():
+            if alias in there:
+                changes.append(models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)))
+            create = models.CreateAlias(collection_name=collection, alias_name=alias)
+            changes.append(models.CreateAliasOperation(create_alias=create))
         await self._call(lambda client: client.update_collection_aliases(changes))
+
+    async def is_live(self) -> bool:
+        return (await self._aliases()).get(self._alias) == self._name
+
+    async def _check_live(self) -> None:
+        if not self._beside and not await self.is_live():
+            raise IndexMismatch(
+                f"{self._name} is not the live index at {self._url}: it was made by another embedding model than is set. Run"
+                " `ritbot reembed` with the new model, or set the old one back; then start again"
+            )
 
     async def _check_size(self) -> None:
         collection = await self._call(lambda client: client.get_collection(self._name))
@@ -143,14 +152,20 @@ class QdrantVectors:
             raise self._mismatch(size, self._dimensions)
 
     async def take_over(self) -> None:
-        """Let the alias name this collection; the one that it named before is dropped. May be done again."""
-        if self._collection is None:
-            raise ValueError("only a collection that is named can take over")
-        before = await self._aliased()
-        if before != self._collection:
-            await self._point_alias_at(self._collection, remove=before is not None)
-            if before is not None:
-                await self._call(lambda client: client.delete_collection(before))
+        """Let the alias name this collection, and keep in mind what it named before. May be done again."""
+        if (live := (await self._aliases()).get(self._alias)) != self._name:
+            await self._point({self._alias: self._name, **({self._alias_before: live} if live else {})})
+        self._beside = False
+
+    async def before(self) -> str | None:
+        """The collection that was live before the live one, where it is still there and is not this one."""
+        before = (await self._aliases()).get(self._alias_before)
+        return None if before == self._name else before
+
+    async def drop(self, collection: str) -> None:
+        """Remove a collection with all that it holds, and the aliases that name it. No error where there is none."""
+        with suppress(IndexMismatch):
+            await self._call(lambda client: client.delete_collection(collection))
 
     # --- writing
 
@@ -182,6 +197,7 @@ class QdrantVectors:
         query = self._checked(vector)
         if k <= 0:
             return []
+        await self._check_live()
         answer = await self._call(
             lambda client: client.query_points(
                 self._name,
@@ -195,44 +211,44 @@ class QdrantVectors:
         hits = [Hit(str(p.id), p.payload["node"], p.payload["page"], p.score) for p in answer.points if p.payload]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
-    async def ids_of(self, page_key: str) -> Mapping[str, str]:
-        """As ingest.ports.ChunkIndex."""
-        records = await self._scroll("page", [page_key], with_vectors=False)
-        return {str(record.id): record.payload["input"] for record in records if record.payload}
+    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+        """As ingest.ports.ChunkIndex. Raises IndexMismatch once another collection is the live one."""
+        await self._check_live()
+        found = self._scroll(_filter(scope, page=[page_key]), ["input"])
+        return {str(record.id): record.payload["input"] async for record in found if record.payload}
+
+    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+        """As ingest.ports.ChunkIndex, but each pair as often as there are chunks."""
+        async for record in self._scroll(_filter(scope), ["page", "site"]):
+            if record.payload:
+                yield record.payload["page"], record.payload["site"]
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         """As ingest.ports.ChunkIndex."""
         wanted = list(dict.fromkeys(input_hashes))
         found: dict[str, Vector] = {}
         for start in range(0, len(wanted), _IDS_A_REQUEST):
-            for record in await self._scroll("input", wanted[start : start + _IDS_A_REQUEST], with_vectors=True):
+            only = _filter(_EVERYWHERE, input=wanted[start : start + _IDS_A_REQUEST])
+            async for record in self._scroll(only, ["input"], vectors=True):
                 if record.payload:
                     found[record.payload["input"]] = cast(Vector, record.vector)
         return found
 
-    async def _scroll(self, field: str, values: list[str], *, with_vectors: bool) -> list[models.Record]:
-        """All points whose payload field is one of the values, with their input hash."""
-        records: list[models.Record] = []
-        only = models.Filter(must=[_is_among(field, values)])
-        offset: models.ExtendedPointId | None = None
+    async def _scroll(
+        self, only: models.Filter | None, fields: list[str], *, vectors: bool = False
+    ) -> AsyncIterator[models.Record]:
+        """All points that the filter lets through, by id, with these fields of their payload."""
+        asked = {"scroll_filter": only, "with_payload": fields, "with_vectors": vectors, "limit": _IDS_A_REQUEST}
+        offset: Any = None
         while True:
-            page, offset = await self._call(partial(self._page, only, offset, with_vectors))
-            records += page
+            page, offset = await self._call(partial(self._page, asked, offset))
+            for record in page:
+                yield record
             if offset is None:
-                return records
+                return
 
-    async def _page(
-        self, only: models.Filter, offset: models.ExtendedPointId | None, with_vectors: bool, client: AsyncQdrantClient
-    ) -> tuple[list[models.Record], models.ExtendedPointId | None]:
-        found = await client.scroll(
-            self._name,
-            scroll_filter=only,
-            offset=offset,
-            limit=_IDS_A_REQUEST,
-            with_payload=["input"],
-            with_vectors=with_vectors,
-        )
-        return cast(tuple[list[models.Record], models.ExtendedPointId | None], found)
+    async def _page(self, asked: dict[str, Any], offset: Any, client: AsyncQdrantClient) -> tuple[list[Any], Any]:
+        return await client.scroll(self._name, offset=offset, **asked)
 
     async def count(self, scope: Scope = _EVERYWHERE) -> int:
         """As ingest.ports.ChunkIndex."""
@@ -275,8 +291,8 @@ class QdrantVectors:
         what = f"Qdrant at {self._url} answers {error.status_code} ({said})"
         if error.status_code in _MAY_PASS:
             return NotNow(what)
-        if "dimension error" in said:
-            return IndexMismatch(f"{what}: the collection was made by another embedding model")
+        if error.status_code == 404:
+            return IndexMismatch(f"{what}: another embedding model took over, or somebody removed it. Start again")
         if error.status_code in (401, 403):
             return StoreUnavailable(f"{what}: check the API key")
         return StoreUnavailable(what)
@@ -296,8 +312,8 @@ def _is_among(field: str, values: Iterable[str]) -> models.FieldCondition:
     return models.FieldCondition(key=field, match=models.MatchAny(any=sorted(values)))
 
 
-def _filter(scope: Scope) -> models.Filter | None:
-    fields = {"site": scope.sites, "version": scope.versions}
+def _filter(scope: Scope, **more: Iterable[str]) -> models.Filter | None:
+    fields: dict[str, Iterable[str] | None] = {"site": scope.sites, "version": scope.versions, **more}
     conditions: list[models.Condition] = [
         _is_among(field, among) for field, among in fields.items() if among is not None
     ]

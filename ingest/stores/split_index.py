@@ -11,7 +11,7 @@ Writes of one chunk take effect in the order of the calls, as far as these come 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
 from ingest.model import Chunk, Scope
@@ -26,7 +26,8 @@ class Vectors(Protocol):
     async def upsert(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None: ...
     async def delete(self, ids: Iterable[str]) -> None: ...
     async def dense(self, vector: Vector, k: int, scope: Scope = ...) -> Sequence[Hit]: ...
-    async def ids_of(self, page_key: str) -> Mapping[str, str]: ...
+    async def ids_of(self, page_key: str, scope: Scope = ...) -> Mapping[str, str]: ...
+    def pages(self, scope: Scope = ...) -> AsyncIterator[tuple[str, str]]: ...
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]: ...
     async def count(self, scope: Scope = ...) -> int: ...
 
@@ -37,7 +38,8 @@ class Words(Protocol):
     async def upsert(self, chunks: Sequence[Chunk]) -> None: ...
     async def delete(self, ids: Iterable[str]) -> None: ...
     async def words(self, terms: Sequence[str], k: int, scope: Scope = ...) -> Sequence[Hit]: ...
-    async def ids_of(self, page_key: str) -> Mapping[str, str]: ...
+    async def ids_of(self, page_key: str, scope: Scope = ...) -> Mapping[str, str]: ...
+    def pages(self, scope: Scope = ...) -> AsyncIterator[tuple[str, str]]: ...
 
 
 class SplitChunkIndex:
@@ -97,10 +99,20 @@ class SplitChunkIndex:
     async def words(self, terms: Sequence[str], k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
         return await self._words.words(terms, k, scope)
 
-    async def ids_of(self, page_key: str) -> Mapping[str, str]:
-        embedded, worded = await asyncio.gather(self._vectors.ids_of(page_key), self._words.ids_of(page_key))
+    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+        embedded, worded = await asyncio.gather(
+            self._vectors.ids_of(page_key, scope), self._words.ids_of(page_key, scope)
+        )
         whole = {chunk_id: known for chunk_id, known in embedded.items() if worded.get(chunk_id) == known}
         return {**dict.fromkeys((*embedded, *worded), ""), **whole}
+
+    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+        given: set[tuple[str, str]] = set()
+        for half in (self._vectors, self._words):
+            async for pair in half.pages(scope):
+                if pair not in given:
+                    given.add(pair)
+                    yield pair
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         return await self._vectors.vectors(input_hashes)

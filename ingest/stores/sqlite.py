@@ -90,8 +90,8 @@ class SqliteTreeStore:
     async def forget(self, site: str) -> int:
         return await self._database.write(lambda db: _forget(db, site))
 
-    async def reserve(self, key: str, site: str) -> int:
-        return await self._database.write(lambda db: _reserve(db, key, site))
+    async def reserve(self, key: str, site: str, above: int = 0) -> int:
+        return await self._database.write(lambda db: _reserve(db, key, site, above))
 
     async def watched(self, key: str) -> WatchState | None:
         return await self._database.read(lambda db: _watched(db, key))
@@ -248,10 +248,15 @@ def _places(db: sqlite3.Connection, site: str) -> dict[str, tuple[Place, ...]]:
 
 
 def _scan(db: sqlite3.Connection, site: str | None, after: str) -> list[PageState]:
-    columns = "key, site, version, state, seq, target, reason, nodes, chunks, checked_at, changed_at"
+    columns = f"""key, site, version, state, seq, target, reason, nodes, chunks, {_field("page", "parser_version")},
+        {_field("record", "analyser_version")}, checked_at, changed_at"""
     where, parameters = ("key > ?", [after]) if site is None else ("site = ? AND key > ?", [site, after])
     rows = db.execute(f"SELECT {columns} FROM records WHERE {where} ORDER BY key LIMIT {_SCANNED}", parameters)
-    return [PageState(*row[:9], *map(datetime.fromisoformat, row[9:])) for row in rows]
+    return [PageState(*row[:9], *map(datetime.fromisoformat, row[11:]), *row[9:11]) for row in rows]
+
+
+def _field(column: str, name: str) -> str:
+    return f"coalesce(json_extract(CAST({column} AS TEXT), '$.{name}'), '')"
 
 
 def _forget(db: sqlite3.Connection, site: str) -> int:
@@ -261,12 +266,12 @@ def _forget(db: sqlite3.Connection, site: str) -> int:
     return records
 
 
-def _reserve(db: sqlite3.Connection, key: str, site: str) -> int:
+def _reserve(db: sqlite3.Connection, key: str, site: str, above: int) -> int:
     """Above what was given out and above what was handled, should the watch state be younger than the record."""
     handled = db.execute("SELECT seq FROM records WHERE key = ?", (key,)).fetchone()
     statement = """INSERT INTO watched (key, site, seq) VALUES (?, ?, ? + 1)
         ON CONFLICT (key) DO UPDATE SET site = excluded.site, seq = max(seq + 1, excluded.seq) RETURNING seq"""
-    ((seq,),) = db.execute(statement, (key, site, handled[0] if handled else 0)).fetchall()
+    ((seq,),) = db.execute(statement, (key, site, max(above, handled[0] if handled else 0))).fetchall()
     return int(seq)
 
 

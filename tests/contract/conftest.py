@@ -18,13 +18,17 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from bot.ports import BotStore
+from bot.store.opensearch import OpenSearchBotStore
+from bot.store.sealing import KeySeal, Seal
+from bot.store.sqlite import SqliteBotStore
 from deploy.compose import SystemClock
 from ingest.embed import SentenceTransformerEmbedder
 from ingest.events import kafka_group, sqlite_group
 from ingest.events.kafka import KafkaEventLog
 from ingest.events.kafka_client import Connection
 from ingest.events.sqlite import SqliteEventLog
-from ingest.ports import ChunkIndex, Embedder, EventLog, TreeStore
+from ingest.ports import ChunkIndex, Clock, Embedder, EventLog, TreeStore
 from ingest.stores.edge import EdgeChunkIndex
 from ingest.stores.opensearch import OpenSearch
 from ingest.stores.opensearch_trees import OpenSearchTreeStore
@@ -34,6 +38,7 @@ from ingest.stores.split_index import SplitChunkIndex
 from ingest.stores.sqlite import SqliteTreeStore
 from tests.contract.chunks import DIMENSIONS, EAST
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.exchanges import SetClock
 
 SESSION = 1.5
 HAND_OVER = 1.5
@@ -45,6 +50,8 @@ PATIENCE = 10.0
 OpenLog = Callable[[], AbstractAsyncContextManager[EventLog]]
 OpenTrees = Callable[[], AbstractAsyncContextManager[TreeStore]]
 OpenIndex = Callable[[], AbstractAsyncContextManager[ChunkIndex]]
+OpenBotStore = Callable[..., AbstractAsyncContextManager[BotStore]]
+KEY = "c3VtbWVyIG1vcm5pbmdzIGFyZSBub3Qgc2VjcmV0cy4="
 
 
 def sqlite(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[TreeStore]:
@@ -76,6 +83,22 @@ async def split(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[C
         SplitChunkIndex(vectors, words) as index,
     ):
         yield index
+
+
+def sqlite_bot(
+    _: pytest.FixtureRequest, folder: Path, seal: Seal, clock: Clock
+) -> AbstractAsyncContextManager[BotStore]:
+    return SqliteBotStore(folder / "bot.sqlite", seal, clock)
+
+
+@asynccontextmanager
+async def opensearch_bot(
+    request: pytest.FixtureRequest, folder: Path, seal: Seal, clock: Clock
+) -> AsyncIterator[BotStore]:
+    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    request.addfinalizer(partial(remove, f"{url}/{name}-*"))
+    async with OpenSearch(url, patience=PATIENCE) as server, OpenSearchBotStore(server, name, seal, clock) as store:
+        yield store
 
 
 def own_name(folder: Path) -> str:
@@ -112,6 +135,7 @@ def minilm() -> AbstractAsyncContextManager[Embedder]:
 EVENT_LOGS = [pytest.param(sqlite_log, id="sqlite"), pytest.param(kafka_log, id="kafka")]
 TREE_STORES = [pytest.param(sqlite, id="sqlite"), pytest.param(opensearch_trees, id="opensearch")]
 CHUNK_INDEXES = [pytest.param(edge, id="edge"), pytest.param(split, id="qdrant+opensearch")]
+BOT_STORES = [pytest.param(sqlite_bot, id="sqlite"), pytest.param(opensearch_bot, id="opensearch")]
 EMBEDDERS = [pytest.param(hashing, id="hashing"), pytest.param(minilm, id="minilm")]
 
 
@@ -143,6 +167,23 @@ def open_trees(request: pytest.FixtureRequest, tmp_path: Path) -> OpenTrees:
 async def trees(open_trees: OpenTrees) -> AsyncIterator[TreeStore]:
     async with open_trees() as trees:
         yield trees
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture(params=BOT_STORES)
+def open_bot_store(request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock) -> OpenBotStore:
+    """A store of the test's own, to be opened by the test as often as it likes."""
+    return partial(request.param, request, tmp_path, seal=KeySeal([KEY]), clock=clock)
+
+
+@pytest.fixture
+async def bot_store(open_bot_store: OpenBotStore) -> AsyncIterator[BotStore]:
+    async with open_bot_store() as store:
+        yield store
 
 
 @pytest.fixture(params=CHUNK_INDEXES)

@@ -164,3 +164,38 @@ async def test_a_vector_that_was_given_back_can_be_put_again(index: ChunkIndex) 
     hits = await index.dense((1.0, 2.0, 3.0, 4.0), 2)
     assert {hit.chunk_id for hit in hits} == {one.id, two.id}
     assert hits[0].score == pytest.approx(hits[1].score, abs=1e-6)
+
+
+async def test_ids_of_in_a_scope_are_those_whose_site_and_version_are_in_it(index: ChunkIndex) -> None:
+    right, site, version = chunk("a", version="2"), chunk("b", site="other", version="2"), chunk("c", version="1")
+    await index.upsert([right, site, version], [EAST] * 3)
+    scope = Scope(frozenset({"docs"}), frozenset({"2"}))
+    assert await index.ids_of("page", scope) == {right.id: right.input_hash}
+    assert set(await index.ids_of("page", Scope(versions=frozenset({"2"})))) == {right.id, site.id}
+    assert len(await index.ids_of("page")) == 3
+
+
+async def test_pages_are_all_of_which_a_chunk_is_held_each_once_with_its_site(index: ChunkIndex) -> None:
+    assert [pair async for pair in index.pages()] == []
+    chunks = [chunk(i, page=f"https://docs/ü?p={i % 1203}") for i in range(2500)]
+    chunks += [chunk("moved", page="https://docs/ü?p=0", site="other"), chunk("else", page="q", site="other")]
+    await index.upsert(chunks, [EAST] * len(chunks))
+    pairs = [pair async for pair in index.pages()]
+    assert len(pairs) == len(set(pairs)) == 1205
+    assert set(pairs) == {(chunk.page_key, chunk.site) for chunk in chunks}
+    others = [pair async for pair in index.pages(Scope(frozenset({"other"})))]
+    assert sorted(others) == [("https://docs/ü?p=0", "other"), ("q", "other")]
+    await index.delete([chunks[-1].id])
+    assert [pair async for pair in index.pages(Scope(frozenset({"other"})))] == [("https://docs/ü?p=0", "other")]
+
+
+async def test_pages_may_be_written_while_they_are_listed(index: ChunkIndex) -> None:
+    chunks = [chunk(i, page=f"p{i}") for i in range(1500)]
+    await index.upsert(chunks, [EAST] * len(chunks))
+    seen = set()
+    async for key, _ in index.pages():
+        seen.add(key)
+        if len(seen) == 10:
+            await index.upsert([chunk("new", page="new")], [EAST])
+            await index.delete([chunk.id for chunk in chunks if chunk.page_key in seen])
+    assert seen >= {chunk.page_key for chunk in chunks}

@@ -9,7 +9,8 @@ import pytest
 
 from ingest.errors import GroupBusy, RecordTooLarge, Undecodable
 from ingest.events.codec import load_dead
-from ingest.events.dead import dead_letters, send_back
+from ingest.events.dead import GROUP as DEAD_LETTERS
+from ingest.events.dead import dead_letters, send_again, settle
 from ingest.events.topics import MAX_BYTES, dead_topic
 from ingest.ports import EventLog
 from tests.contract.conftest import OpenLog
@@ -90,6 +91,17 @@ async def test_lag_counts_what_a_group_has_not_committed(log: EventLog, topic: s
     assert await log.lag(topic, "another") == 5
 
 
+async def test_committed_says_where_a_group_goes_on(log: EventLog, topic: str) -> None:
+    assert await log.committed(topic, "g") == {}
+    await log.append(topic, "k", b"1")
+    await log.append(topic, "k", b"2")
+    async with log.consume(topic, "g") as consumer:
+        first = await one(consumer)
+        await consumer.acknowledge(first)
+        assert await log.committed(topic, "g") == {first.partition: first.offset + 1}
+    assert await log.committed(topic, "another") == {}
+
+
 async def test_replay_starts_a_group_over_and_no_other(log: EventLog, topic: str) -> None:
     for number in range(5):
         await log.append(topic, f"k{number}", b"x")
@@ -142,8 +154,8 @@ async def test_any_record_that_was_taken_can_be_given_up(log: EventLog, topic: s
     await log.append(topic, "kéy", value and value[:-1])
     async with log.consume(topic, "g") as consumer:
         assert await consumer.dead(await one(consumer), "why")
-    [letter] = [letter async for letter in dead_letters(log, topic)]
-    assert letter.record.value == (value and value[:-1])
+    [kept] = [kept async for kept in dead_letters(log, topic)]
+    assert kept.letter.record.value == (value and value[:-1])
 
 
 async def test_dead_letters_are_sent_back_once_each(log: EventLog, topic: str) -> None:
@@ -152,17 +164,41 @@ async def test_dead_letters_are_sent_back_once_each(log: EventLog, topic: str) -
     async with log.consume(topic, "g") as consumer:
         for _ in range(3):
             await consumer.dead(await one(consumer), "down")
-    assert await send_back(log, topic) == 3
-    assert await send_back(log, topic) == 0
+    assert await settle(log, topic) == 3
+    assert await settle(log, topic) == 0
     assert sorted(record.key for record in await drain(log, topic, "g")) == ["k0", "k1", "k2"]
-    assert len([letter async for letter in dead_letters(log, topic)]) == 3
+    assert [kept.waits async for kept in dead_letters(log, topic)] == [False] * 3
+
+
+async def test_dead_letters_that_are_let_be_do_not_come_back(log: EventLog, topic: str) -> None:
+    for value in (b"1", b"2"):
+        await log.append(topic, "k", value)
+    async with log.consume(topic, "g") as consumer:
+        for _ in range(2):
+            await consumer.dead(await one(consumer), "down")
+    assert [kept.waits async for kept in dead_letters(log, topic)] == [True] * 2
+    assert await settle(log, topic, again=False) == 2
+    assert [kept.waits async for kept in dead_letters(log, topic)] == [False] * 2
+    assert await log.lag(topic, "g") == 0
+
+
+async def test_the_dead_letters_of_one_key_are_sent_again_in_order_and_no_others(log: EventLog, topic: str) -> None:
+    for key, value in (("a", b"1"), ("b", b"2"), ("a", b"3")):
+        await log.append(topic, key, value)
+    async with log.consume(topic, "g") as consumer:
+        for _ in range(3):
+            await consumer.dead(await one(consumer), "down")
+    assert await send_again(log, topic, "a") == 2
+    assert await send_again(log, topic, "c") == 0
+    assert [(record.key, record.value) for record in await drain(log, topic, "g")] == [("a", b"1"), ("a", b"3")]
+    assert await log.lag(dead_topic(topic), DEAD_LETTERS) == 3
 
 
 async def test_a_dead_letter_that_is_none_is_not_passed_over(log: EventLog, topic: str) -> None:
     await log.append(dead_topic(topic), "k", b"{}")
     for _ in range(2):
         with pytest.raises(Undecodable):
-            await send_back(log, topic)
+            await settle(log, topic)
     with pytest.raises(Undecodable):
         _ = [letter async for letter in dead_letters(log, topic)]
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from ingest.errors import Conflict
-from ingest.model import Block, Claims, Crumb, Node
+from ingest.model import PARSER_VERSION, Block, Claims, Crumb, Node
 from ingest.ports import PageState, Place, TreeStore, WatchState
 from tests.contract.conftest import OpenTrees
 from tests.contract.records import BASE, NOON, RICH, live, page, without_page
@@ -86,8 +86,10 @@ async def test_scan_gives_all_records_in_the_order_of_their_keys(trees: TreeStor
     assert [state.key for state in states] == sorted([BASE + "c", RICH.key, BASE + "B"])
     assert states[0] == PageState(BASE + "B", "other", "", "gone", 1, None, "404", 0, 0, NOON, NOON)
     assert states[1] == PageState(BASE + "c", "docs", "", "alias", 4, BASE + "b", None, 0, 0, NOON, NOON)
-    rich = PageState(RICH.key, RICH.site, "1.2", "live", 1, None, None, 3, 3, NOON + timedelta(days=1), NOON)
-    assert states[2] == rich
+    times = NOON + timedelta(days=1), NOON
+    assert states[2] == PageState(
+        RICH.key, RICH.site, "1.2", "live", 1, None, None, 3, 3, *times, PARSER_VERSION, "7/x"
+    )
     assert [state async for state in trees.scan("other")] == states[:1]
     assert [state async for state in trees.scan("nowhere")] == []
 
@@ -202,6 +204,14 @@ async def test_a_number_that_a_record_has_handled_is_not_given_again_where_the_w
     await trees.put(live("p", seq=7), None)
     assert await trees.reserve(BASE + "p", "docs") == 8
     assert await trees.reserve(BASE + "p", "docs") == 9
+
+
+async def test_a_reserved_number_is_above_what_was_given_out_elsewhere(trees: TreeStore) -> None:
+    assert await trees.reserve(BASE + "p", "docs", above=40) == 41
+    assert await trees.reserve(BASE + "p", "docs", above=7) == 42
+    assert await trees.reserve(BASE + "p", "docs") == 43
+    await trees.put(live("q", seq=90), None)
+    assert await trees.reserve(BASE + "q", "docs", above=40) == 91
 
 
 async def test_watch_state_comes_back_as_stored_but_for_its_seq(trees: TreeStore) -> None:

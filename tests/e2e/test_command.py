@@ -36,7 +36,7 @@ PAGES = {
 
 def environment(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("RITBOT_", "ANTHROPIC_"))}
-    return {**kept, "COLUMNS": "100", **more}
+    return {**kept, "COLUMNS": "100", "RITBOT_HTTP__PORT": "0", **more}
 
 
 def ritbot(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -163,7 +163,7 @@ def test_a_site_is_removed_with_everything_of_it(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "p.html").write_text(html(name, f"<p>The word is {name}.</p>"), encoding="utf-8")
         assert ritbot(tmp_path, "index", name, "--folder", "data").returncode == 0
-    assert "Removed one: 1 pages." in ritbot(tmp_path, "sites", "--remove", "one", "--folder", "data").stdout
+    assert "Removed one: 1 pages." in ritbot(tmp_path, "sites", "remove", "one", "--folder", "data").stdout
     listed = ritbot(tmp_path, "sites", "--folder", "data").stdout
     assert "two" in listed
     assert "one" not in listed

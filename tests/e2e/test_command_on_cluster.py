@@ -40,7 +40,7 @@ def test_index_ask_doctor_and_remove_work_on_opensearch_and_qdrant(place: Path) 
     answer = json.loads(asked.stdout)
     assert answer["sources"][0]["citations"][0]["node_link"] == "https://pumpkin.example/docs/keys.html#rotate"
     assert "Everything is in order." in ritbot(place, "doctor").stdout
-    assert "Removed pumpkin: 3 pages." in ritbot(place, "sites", "--remove", "pumpkin").stdout
+    assert "Removed pumpkin: 3 pages." in ritbot(place, "sites", "remove", "pumpkin").stdout
     assert ritbot(place, "ask", "How often should I rotate the signing keys?").returncode == 3
 
 

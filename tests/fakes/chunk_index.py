@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-from ingest.model import Chunk
+from ingest.model import Chunk, Scope
 from ingest.ports import Vector
+
+_EVERYWHERE = Scope()
 
 
 class HeldChunks:
@@ -22,8 +24,15 @@ class HeldChunks:
         for chunk_id in list(ids):
             self.held.pop(chunk_id, None)
 
-    async def ids_of(self, page_key: str) -> Mapping[str, str]:
-        return {name: chunk.input_hash for name, (chunk, _) in self.held.items() if chunk.page_key == page_key}
+    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+        return {chunk.id: chunk.input_hash for chunk in self._within(scope) if chunk.page_key == page_key}
+
+    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+        for pair in {(chunk.page_key, chunk.site) for chunk in self._within(scope)}:
+            yield pair
+
+    def _within(self, scope: Scope) -> list[Chunk]:
+        return [chunk for chunk, _ in self.held.values() if scope.holds(chunk.site, chunk.version)]
 
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         wanted = set(input_hashes)

@@ -62,7 +62,9 @@ def passage(number: int, text: str = "Rotate the keys once a year.") -> Passage:
 
 def answer(size: int = 0, reads: int = 2) -> Answer:
     """The first of the passages read is cited; `size` characters more of text in each."""
-    passages = tuple(passage(number, "Rotate the keys once a year." + "é word" * (size // 6)) for number in range(1, reads + 1))
+    passages = tuple(
+        passage(number, "Rotate the keys once a year." + "é word" * (size // 6)) for number in range(1, reads + 1)
+    )
     trace = Trace(
         steps=(
             Step("get_toc", "First look.", "rotate keys", "Docs\n  1: Rotating 1\n  2: Rotating 2", seconds=0.5),
@@ -95,7 +97,7 @@ def answered(number: int = 1, *, size: int = 0, **fields: Any) -> Exchange:
         owner="worker-1",
         lease_until=NOON + timedelta(minutes=5),
         attempts=1,
-        posted=Posted("C1", "9.1", streaming=True, shown=12),
+        posted=Posted("C1", "9.1", streaming=True, further=("9.2",)),
         standalone="How often are keys rotated?",
         answer=answer(size),
         feedback=(Feedback("U9", "bad", NOON + timedelta(hours=1), "not what U9 meant"),),
@@ -105,5 +107,7 @@ def answered(number: int = 1, *, size: int = 0, **fields: Any) -> Exchange:
 
 
 def installation(team: str = "T1", enterprise: str = "", **fields: Any) -> Installation:
-    made = Installation(team, enterprise, TOKEN, "UBOT", ("chat:write", "commands"), NOON, f'{{"user_token": "{TOKEN}"}}')
+    made = Installation(
+        team, enterprise, TOKEN, "UBOT", ("chat:write", "commands"), NOON, f'{{"user_token": "{TOKEN}"}}'
+    )
     return replace(made, **fields)

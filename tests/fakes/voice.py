@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from bot.errors import SpeechFailed
-from bot.model import Posted, Question
+from bot.model import Exchange, Posted, Question
 from navigator.answer import Answer, Passage, Step
 
 
@@ -36,11 +36,8 @@ class FakeVoice:
         return [message.text for message in self.messages.values()]
 
     @asynccontextmanager
-    async def speak(
-        self, question: Question, posted: Posted | None, keep: Callable[[Posted], Awaitable[None]]
-    ) -> AsyncIterator[FakeSpeech]:
-        speech = FakeSpeech(self, question, posted, keep)
-        yield speech
+    async def speak(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[FakeSpeech]:
+        yield FakeSpeech(self, exchange.question, exchange.posted, keep)
 
     async def before(self, question: Question) -> Sequence[str]:
         self.threads_read += 1

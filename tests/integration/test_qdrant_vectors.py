@@ -136,42 +136,56 @@ async def test_a_new_collection_is_filled_beside_the_live_one_and_takes_over_at_
     vectors: QdrantVectors, qdrant: QdrantServer, client: AsyncQdrantClient
 ) -> None:
     await vectors.upsert(CHUNKS, [EAST] * 10)
-    searching = asyncio.Event()
-    sizes: set[int] = set()
-
-    async def search() -> None:
-        while not searching.is_set():
-            sizes.add(len(await vectors.dense(EAST, 20)))
-
-    asking = asyncio.create_task(search())
-    async with QdrantVectors(qdrant.url, DIMENSIONS, collection="ritbot-better") as better:
+    async with QdrantVectors(qdrant.url, DIMENSIONS, collection="ritbot-better", beside=True) as better:
         await better.upsert(CHUNKS[:3], [NORTH] * 3)
-        assert await vectors.count() == 10
-        await asyncio.sleep(0.1)
+        assert (await better.is_live(), await vectors.is_live()) == (False, True)
+        assert await vectors.count() == len(await vectors.dense(EAST, 20)) == 10
         await better.take_over()
         await better.take_over()
-        assert await better.count() == 3
-    searching.set()
-    await asking
-    assert {10} <= sizes <= {10, 3}
-    assert [hit.score for hit in await vectors.dense(NORTH, 20)] == pytest.approx([1.0] * 3)
+        assert (await better.is_live(), await vectors.is_live()) == (True, False)
+        assert [hit.score for hit in await better.dense(NORTH, 20)] == pytest.approx([1.0] * 3)
+        assert await better.before() == "ritbot-1"
+        await better.drop("ritbot-1")
+        await better.drop("ritbot-1")
+        assert await better.before() is None
     assert [each.name for each in (await client.get_collections()).collections] == ["ritbot-better"]
+    async with QdrantVectors(qdrant.url, DIMENSIONS, collection="ritbot-better") as better:
+        assert await better.count() == 3
 
 
-async def test_who_still_has_the_old_model_is_told_so_once_another_took_over(
-    vectors: QdrantVectors, qdrant: QdrantServer
+@pytest.mark.parametrize("dimensions", [DIMENSIONS, 7], ids=["same-size", "another-size"])
+@pytest.mark.parametrize("dropped", [False, True], ids=["kept", "dropped"])
+async def test_who_still_has_the_old_model_is_told_so_and_writes_nothing_wrong_once_another_took_over(
+    vectors: QdrantVectors, qdrant: QdrantServer, dimensions: int, dropped: bool
 ) -> None:
-    async with QdrantVectors(qdrant.url, 7, collection="ritbot-7") as other:
+    async with QdrantVectors(qdrant.url, dimensions, collection="ritbot-2", beside=True) as other:
         await other.take_over()
+        if dropped:
+            await other.drop("ritbot-1")
+            with pytest.raises(IndexMismatch, match="another embedding model"):
+                await vectors.upsert(CHUNKS, [EAST] * 10)
+        else:
+            await vectors.upsert(CHUNKS, [EAST] * 10)
+        with pytest.raises(IndexMismatch, match="another embedding model"):
+            await vectors.dense(EAST, 5)
+        with pytest.raises(IndexMismatch, match="another embedding model"):
+            await vectors.ids_of("page")
+        assert await other.count() == 0
     with pytest.raises(IndexMismatch, match="another embedding model"):
-        await vectors.dense(EAST, 5)
-    with pytest.raises(IndexMismatch, match="another embedding model"):
-        await vectors.upsert(CHUNKS, [EAST] * 10)
+        async with QdrantVectors(qdrant.url, DIMENSIONS):
+            pass
 
 
-async def test_only_a_named_collection_can_take_over(vectors: QdrantVectors) -> None:
-    with pytest.raises(ValueError, match="named"):
-        await vectors.take_over()
+async def test_a_return_to_the_collection_before_keeps_it(vectors: QdrantVectors, qdrant: QdrantServer) -> None:
+    await vectors.upsert(CHUNKS, [EAST] * 10)
+    async with QdrantVectors(qdrant.url, DIMENSIONS, collection="ritbot-2", beside=True) as other:
+        await other.take_over()
+    async with QdrantVectors(qdrant.url, DIMENSIONS, beside=True) as back:
+        assert await back.before() is None
+        await back.take_over()
+        assert await back.before() == "ritbot-2"
+        assert await back.count() == 10
+    assert await vectors.count() == len(await vectors.dense(EAST, 20)) == 10
 
 
 # --- the fake is as strict as the server

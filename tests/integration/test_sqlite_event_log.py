@@ -102,7 +102,7 @@ async def test_compaction_leaves_what_is_young_or_what_a_group_has_still_to_read
 async def test_other_topics_keep_their_records_for_a_time_and_dead_letters_longer(
     tmp_path: Path, clock: SetClock
 ) -> None:
-    topics = ("bot.questions", dead_topic("bot.questions"))
+    topics = ("some.topic", dead_topic("some.topic"))
     async with open_log(tmp_path, clock) as log:
         for topic in topics:
             await log.append(topic, "a", b"old")

@@ -129,12 +129,12 @@ async def test_only_the_holder_writes_the_stamp(tmp_path: Path) -> None:
     [
         (
             replace(STAMP, embedder="gte"),
-            r"all-MiniLM-L6-v2 \(384 numbers .* now gte \(384\) .*`ritbot index --rebuild`",
+            r"all-MiniLM-L6-v2 \(384 numbers .* now gte \(384\) .*`ritbot reembed`",
         ),
         (replace(STAMP, dimensions=768), r"\(384 numbers .* \(768\)"),
         (
             replace(STAMP, analyser="4"),
-            r"version 3 of the word analyser; this ritbot has 4: .*`ritbot index --rebuild`",
+            r"version 3 of the word analyser; this ritbot has 4: .*`ritbot reindex`",
         ),
     ],
 )

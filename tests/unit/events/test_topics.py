@@ -14,12 +14,16 @@ from ingest.ports import Record
 
 def test_only_page_events_are_compacted_and_dead_letters_are_kept_longest() -> None:
     keeping = Keeping(compacted=timedelta(1), others=timedelta(2), dead=timedelta(3))
-    assert [keeping.is_compacted(topic) for topic in (PAGES, dead_topic(PAGES), "bot.questions")] == [
-        True,
-        False,
-        False,
-    ]
-    assert [keeping.period(topic).days for topic in (PAGES, dead_topic(PAGES), "bot.questions")] == [1, 3, 2]
+    topics = (PAGES, dead_topic(PAGES), "some.topic")
+    assert [keeping.is_compacted(topic) for topic in topics] == [True, False, False]
+    assert [keeping.period(topic).days for topic in topics] == [1, 3, 2]
+
+
+@pytest.mark.parametrize("topic", ["bot.questions", "bot.answers", dead_topic("bot.questions")])
+def test_what_people_wrote_is_kept_for_a_time_of_its_own_also_as_a_dead_letter(topic: str) -> None:
+    keeping = Keeping(compacted=timedelta(1), others=timedelta(2), dead=timedelta(3), private=timedelta(4))
+    assert not keeping.is_compacted(topic)
+    assert keeping.period(topic).days == 4
 
 
 def test_key_and_value_count_together() -> None:

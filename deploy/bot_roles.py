@@ -1,0 +1,174 @@
+"""The two roles that talk to people, Slack's listeners and the answer workers, over what a process has opened."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic import SecretStr
+from starlette.routing import BaseRoute
+
+from bot.answering import GROUP, AnswerService, Bounds
+from bot.events import QUESTIONS
+from bot.limits import Limits
+from bot.model import ChannelSettings, Question
+from bot.ports import BotStore
+from bot.slack.app import make_app
+from bot.slack.background import Background
+from bot.slack.client import quiet_client
+from bot.slack.home import Home
+from bot.slack.interactions import Interactions
+from bot.slack.over_http import routes
+from bot.slack.rates import Rates
+from bot.slack.reception import Doors, Reception
+from bot.slack.settings_modal import SettingsModal
+from bot.slack.socket import Socket
+from bot.slack.voice import SlackVoice
+from bot.slack.workspaces import Workspaces
+from bot.topics import top_sections
+from deploy.commands.ask import scope_of
+from deploy.compose import Stores, SystemClock, open_navigator
+from deploy.health import Check
+from deploy.known_sites import KnownSites
+from deploy.roles import Role
+from deploy.settings import Settings
+from deploy.slack_settings import SlackSettings
+from ingest.events.workers import Patience
+from ingest.ports import EventLog, TreeStore
+from navigator.answer import Answer
+from navigator.conversation import Earlier
+from navigator.loop import Listener, Navigator
+
+DRAIN = 10.0
+"""Seconds that buttons pressed may take when the process ends."""
+
+
+class Channels:
+    """How ritbot behaves in a channel: what was set there, else what the settings file says."""
+
+    def __init__(self, store: BotStore, slack: SlackSettings) -> None:
+        self._store = store
+        self._slack = slack
+
+    async def __call__(self, team: str, channel: str) -> ChannelSettings:
+        slack = self._slack
+        return await self._store.channel(team, channel) or ChannelSettings(
+            team, channel, mode=slack.answer_mode, quiet=slack.quiet, follow_ups=slack.follow_ups
+        )
+
+
+class Asker:
+    """Implements bot.answering.Ask over two navigators: one with the model of the settings, one without any."""
+
+    def __init__(self, written: Navigator, extracts: Navigator, known: KnownSites) -> None:
+        self._written = written
+        self._extracts = extracts
+        self._known = known
+
+    def __call__(
+        self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener
+    ) -> Awaitable[Answer]:
+        navigator = self._extracts if settings.extracts else self._written
+        sites = [site for site in settings.sites if site in self._known.sites]  # one may have been removed since
+        scope = scope_of(self._known, sites, None)
+        return navigator.ask(question.text, scope, listener, earlier=earlier, language=settings.language)
+
+
+def workspaces(settings: Settings, store: BotStore) -> Workspaces:
+    slack = settings.slack
+    return Workspaces(
+        store,
+        token=_plain(slack.bot_token),
+        base_url=slack.api_url,
+        proxy=_plain(slack.proxy),
+    )
+
+
+@asynccontextmanager
+async def open_answering(
+    stores: Stores, events: EventLog, store: BotStore, known: KnownSites
+) -> AsyncIterator[AnswerService]:
+    """The service that answers what was asked."""
+    settings, clock = stores.settings, SystemClock()
+    languages = known.languages()
+    answers = settings.answers
+    voice = SlackVoice(
+        workspaces(settings, store).client_of, Rates(store, clock), clock, person=settings.slack.person is not None
+    )
+    async with (
+        open_navigator(stores, languages) as written,
+        open_navigator(stores, languages, extracts=True) as extracts,
+    ):
+        yield AnswerService(
+            events,
+            store,
+            voice,
+            Asker(written, extracts, known),
+            clock,
+            settings_of=Channels(store, settings.slack),
+            bounds=Bounds(
+                parallel=answers.parallel,
+                longest=answers.timeout,
+                limits=Limits(answers.per_user, answers.per_channel, answers.daily_cost),
+                patience=Patience(attempts=3),
+            ),
+        )
+
+
+def answer_role(service: AnswerService) -> Role:
+    return Role("answers", service.run, service.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Slack's listeners: what runs (nothing, where Slack calls us), what is mounted, what says whether they are well."""
+
+    roles: Sequence[Role]
+    routes: Sequence[BaseRoute]
+    checks: Mapping[str, Check]
+
+
+@asynccontextmanager
+async def open_listening(
+    settings: Settings, events: EventLog, store: BotStore, trees: TreeStore, known: KnownSites
+) -> AsyncIterator[Listening]:
+    """Raises BotError where Slack does not take the tokens."""
+    slack, clock = settings.slack, SystemClock()
+    installed, channels = workspaces(settings, store), Channels(store, settings.slack)
+    await installed.check()
+    reception = Reception(events, store, channels, installed.is_guest, Doors(slack.shared_channels, slack.guests))
+    background = Background()
+    over_socket = slack.mode == "socket"
+    app = make_app(
+        workspaces=installed,
+        client=quiet_client("", slack.api_url, _plain(slack.proxy)),
+        signing_secret=None if over_socket else _plain(slack.signing_secret),
+        reception=reception,
+        interactions=Interactions(store, reception, clock, person=slack.person or ""),
+        home=Home(partial(top_sections, trees), clock),
+        settings=SettingsModal(store, channels, clock, sites=sorted(known.sites), managers=slack.managers),
+        background=background,
+        clock=clock,
+    )
+    try:
+        if over_socket:
+            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy))
+            yield Listening([Role("slack", socket.run, socket.stop)], (), {"slack": socket.check})
+        else:
+            yield Listening((), routes(app), {})
+    finally:
+        await background.drain(DRAIN)
+
+
+def checks(events: EventLog, store: BotStore) -> dict[str, Check]:
+    """What both roles need."""
+    return {
+        "questions": lambda: events.lag(QUESTIONS, GROUP),
+        "bot store": lambda: store.channel("any", "any"),
+    }
+
+
+def _plain(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None

@@ -1,0 +1,156 @@
+"""`ritbot answers` and `ritbot forget`: what people asked and what they were told, shown, exported and removed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from bot import codec
+from bot.events import outcome
+from bot.model import Exchange
+from bot.ports import BotStore
+from bot.terminal import print_answer, print_trace
+from deploy.bot import open_bot_store
+from deploy.settings import Settings
+
+SHOWN_CHARACTERS = 100
+_AGO = re.compile(r"(\d{1,4}) ?(m|h|d|w|minutes?|hours?|days?|weeks?)( ago)?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which exchanges: asked since, in a channel, by a person; all by default."""
+
+    since: datetime | None = None
+    channel: str | None = None
+    user: str | None = None
+
+    async def of(self, store: BotStore) -> AsyncIterator[Exchange]:
+        async for exchange in store.exchanges(self.since):
+            question = exchange.question
+            if self.channel in (None, question.channel) and self.user in (None, question.user):
+                yield exchange
+
+
+def since(text: str, now: datetime) -> datetime:
+    """ "7d", "12 hours", a date or a time in ISO 8601 (UTC where it names no zone). Raises ValueError."""
+    try:
+        if match := _AGO.fullmatch(text.strip()):
+            return now - timedelta(**{_UNITS[match[2][0]]: int(match[1])})
+        at = datetime.fromisoformat(text.strip())
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    except ValueError:
+        raise ValueError(f"{text!r} is no time: name a date (2026-05-01) or how long ago (12h, 7d)") from None
+
+
+async def list_answers(settings: Settings, wanted: Wanted, console: Console) -> int:
+    """A row an exchange, oldest first, as they come; 1 where there is none."""
+    outcomes: Counter[str] = Counter()
+    cost = 0.0
+    async with open_bot_store(settings) as store:
+        async for exchange in wanted.of(store):
+            _print_row(console, exchange)
+            outcomes[outcome(exchange) or exchange.state] += 1
+            cost += (exchange.answer and exchange.answer.trace.usage.cost) or 0.0
+    if not outcomes:
+        console.print("There is no answer yet, or none that you asked for.")
+        return 1
+    counts = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
+    total = outcomes.total()
+    console.print(f"{total} question{'' if total == 1 else 's'}: {counts}; ${cost:.2f}.")
+    return 0
+
+
+async def export_answers(settings: Settings, wanted: Wanted) -> int:
+    """An exchange a line, whole, as JSON on standard output."""
+    async with open_bot_store(settings) as store:
+        async for exchange in wanted.of(store):
+            _write(exchange)
+    return 0
+
+
+async def show_answer(settings: Settings, question_id: str, console: Console, now: datetime, *, as_json: bool) -> int:
+    """The whole way of one; 1 where there is none of that id."""
+    async with open_bot_store(settings) as store:
+        kept = await store.exchange(question_id)
+    if kept is None:
+        console.print(f"There is no question {question_id}. Its id stands in the list: ritbot answers", soft_wrap=True)
+        return 1
+    exchange = kept.exchange
+    if as_json:
+        _write(exchange)
+        return 0
+    _print_row(console, exchange)
+    if len(_plain(exchange.question.text)) > SHOWN_CHARACTERS:
+        console.print(Padding(Text(_plain(exchange.question.text)), (1, 0, 0, 2)))
+    if exchange.standalone:
+        console.print(Padding(Text(f"understood as: {_plain(exchange.standalone)}", style="dim"), (0, 0, 0, 2)))
+    _print_feedback(console, exchange)
+    if exchange.answer:
+        print_answer(console, exchange.answer, now)
+        print_trace(console, exchange.answer)
+    return 0
+
+
+async def forget(settings: Settings, user: str, console: Console) -> int:
+    """Remove what is kept of a person, and say what may hold something of them for a while."""
+    async with open_bot_store(settings) as store:
+        gone = await store.forget(user)
+    days = settings.bot.keep_events.days
+    for line in (
+        f"Removed {gone} question{'' if gone == 1 else 's'} of {_plain(user)} with their answers.",
+        "Their name and words are gone from feedback on other questions, and their name from channel settings.",
+        f"What the event log holds of them goes by itself, {days} day{'' if days == 1 else 's'} after it was written.",
+        "Backups are as they were: remove those that are older than this, if need be.",
+    ):
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def _write(exchange: Exchange) -> None:
+    sys.stdout.write(codec.dump_exchange(exchange).decode() + "\n")
+
+
+def _print_row(console: Console, exchange: Exchange) -> None:
+    """When, who, where, what, what became of it, which sections."""
+    question, answer = exchange.question, exchange.answer
+    usage = answer.trace.usage if answer else None
+    verdicts = Counter(feedback.verdict for feedback in exchange.feedback)
+    facts = [
+        (outcome(exchange) or exchange.state).replace("_", " "),
+        *(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())),
+        *([f"${usage.cost:.4f}"] if usage and usage.cost is not None else []),
+        *([f"{answer.trace.seconds:.1f} s"] if answer else []),
+    ]
+    when = f"{question.asked_at.astimezone(UTC):%Y-%m-%d %H:%M}"
+    who = _plain(f"{question.user or 'someone'} in {question.channel}")
+    head = Text.assemble((when, "bold"), f"  {who}  ", (_plain(question.id), "dim"))
+    console.print(head, soft_wrap=True)
+    console.print(Text(f"  {_shortened(_plain(question.text))}"), soft_wrap=True)
+    console.print(Text(f"  {' · '.join(facts)}", style="dim"), soft_wrap=True)
+    for source in answer.sources if answer else ():
+        console.print(Text(f"  [{source.number}] {' › '.join(source.first.path)}", style="dim"), soft_wrap=True)
+
+
+def _print_feedback(console: Console, exchange: Exchange) -> None:
+    for each in exchange.feedback:
+        reason = f": {_plain(each.reason)}" if each.reason else ""
+        console.print(Text(f"  {_plain(each.user) or 'someone'} found it {each.verdict}{reason}"), soft_wrap=True)
+
+
+def _plain(text: str) -> str:
+    """On one line, and without what would command a terminal."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"

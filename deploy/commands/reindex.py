@@ -1,0 +1,95 @@
+"""`ritbot reindex`: after an upgrade, read the pages again that an older parser or analyser made."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.text import Text
+
+from deploy.commands.index import SHOWN
+from deploy.complaints import SettingsError, did_you_mean
+from deploy.compose import Stores, open_fetcher, open_stores
+from deploy.events import open_events
+from deploy.known_sites import known_sites
+from deploy.progress import page_bar
+from deploy.settings import Settings
+from ingest.errors import SiteUnusable
+from ingest.events.announce import Announcer
+from ingest.model import Site
+from ingest.ports import PageState
+from ingest.reading import missing_page
+from ingest.reindex import Summary, announce, outdated, reread
+
+
+async def reindex(settings: Settings, name: str | None, console: Console) -> int:
+    """One site, or all. 0: every page is of this version, or announced to the indexers; 1: some are left; 130:
+    interrupted. Raises IngestError, SettingsError."""
+    known = known_sites(settings, settings.index.folder)
+    if name is not None and name not in known.sites:
+        raise SettingsError(f"there is no site called {name}{did_you_mean(name, known.sites)}")
+    async with open_stores(settings, "ritbot reindex", upgrade=True) as stores:
+        pages: defaultdict[str, list[PageState]] = defaultdict(list)
+        for page in await outdated(stores.trees, stores.made_by, name):
+            pages[page.site].append(page)
+        if not pages:
+            console.print("Every page was made by this version: nothing to do.")
+            return 0
+        unknown = sum(len(pages.pop(site)) for site in pages.keys() - known.sites.keys())
+        if unknown:
+            console.print(f"{unknown} pages are of sites that no settings name: they stay as they are.", style="yellow")
+        if settings.events.kind == "kafka":
+            await _announce(stores, pages, console)
+            return 1 if unknown else 0
+        try:
+            for site, those in pages.items():
+                await _reread(stores, known.sites[site], those, console)
+        except asyncio.CancelledError:
+            console.print("Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
+            return 130
+        left = len(await outdated(stores.trees, stores.made_by, name))
+        console.print(f"{left} pages are left." if left else "Every page is of this version now.")
+        return 1 if left else 0
+
+
+async def _announce(stores: Stores, pages: dict[str, list[PageState]], console: Console) -> None:
+    async with open_events(stores.settings) as events:
+        announcer = Announcer(stores.trees, events, stores.clock)
+        for site, those in pages.items():
+            await announce(those, announcer)
+            console.print(f"{site}: {len(those)} pages announced; the indexers read them again at their pace.")
+    console.print("ritbot doctor says how many are left.")
+
+
+async def _reread(stores: Stores, site: Site, pages: Sequence[PageState], console: Console) -> None:
+    with page_bar(console) as bar:
+        task = bar.add_task(site.name, total=len(pages), detail="")
+        try:
+            summary = await _read(stores, site, pages, bar, task)
+        except SiteUnusable as error:  # the other sites have their turn all the same
+            console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
+            return
+    console.print(f"{site.name}: {summary.done} pages read again, {summary.embedded} texts embedded.")
+    for url, why in summary.left[:SHOWN]:
+        console.print(Text(f"  left: {url}  ({why})"), soft_wrap=True)
+    if len(summary.left) > SHOWN:
+        console.print(f"  … and {len(summary.left) - SHOWN} more")
+    if summary.left:
+        console.print(f"  What moved or went is settled by: ritbot index {site.name}")
+
+
+async def _read(stores: Stores, site: Site, pages: Sequence[PageState], bar: Progress, task: TaskID) -> Summary:
+    async with open_fetcher(site) as fetcher:
+        indexer = stores.indexer(site, fetcher, await missing_page(site, fetcher, random.Random()))
+        return await reread(
+            pages,
+            indexer,
+            stores.trees,
+            stores.clock,
+            workers=stores.settings.index.concurrency,
+            show=lambda summary: bar.update(task, completed=summary.done, detail=f"{summary.embedded} texts embedded"),
+        )

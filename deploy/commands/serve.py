@@ -1,0 +1,54 @@
+"""`ritbot serve`: everything in one process, whether the index is in files or on servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+from rich.console import Console
+from rich.text import Text
+
+from deploy.compose import open_navigator, open_stores
+from deploy.events import open_events
+from deploy.health import Health
+from deploy.hooks import PATH
+from deploy.http import serving
+from deploy.ingest_roles import Watching, checks, indexer_role, open_indexing, told
+from deploy.known_sites import remember
+from deploy.local_answers import open_local_answers
+from deploy.local_socket import NAME
+from deploy.roles import run_roles, stopped_by_signals
+from deploy.settings import Settings
+from ingest.model import Site
+
+
+async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> None:
+    """Until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, SettingsError."""
+    health = Health()
+    async with AsyncExitStack() as stack:
+        address = await stack.enter_async_context(serving(health.app, settings.http))
+        stores = await stack.enter_async_context(open_stores(settings, "ritbot serve"))
+        known = remember(settings, sites)
+        events = await stack.enter_async_context(open_events(settings))
+        service = await stack.enter_async_context(open_indexing(stores, events, known.sites))
+        navigator = await stack.enter_async_context(open_navigator(stores, known.languages()))
+        local = await stack.enter_async_context(open_local_answers(stores, navigator))
+        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
+        health.ready(checks(stores.trees, events, stores), watching.routes())
+        with stopped_by_signals() as stop:
+            _say_hello(console, settings, sites, address, asks=bool(local))
+            await run_roles([*watching.roles(), indexer_role(service), *local], stop, health)
+    console.print(told(service.totals))
+
+
+def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:
+    """Where it listens and what it watches, one line each, so that addresses can be copied."""
+    console.print(Text("Serving. Ctrl-C ends.", style="bold"))
+    lines = [("health", f"{address}/readyz")]
+    if settings.http.hook_secret is not None:
+        lines.append(("webhook", f"POST {address}{PATH}"))
+    if asks:
+        lines.append(("questions", f"ritbot ask, in another terminal ({settings.index.folder / NAME})"))
+    lines += [("watches", f"{site.name} ({site.start})") for site in sites]
+    for what, where in lines:
+        console.print(Text(f"  {what:<10} {where}"), soft_wrap=True)

@@ -1,0 +1,55 @@
+"""Settings of the conversation in Slack, and of how much may be asked."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from deploy.site_settings import Section, Text, Web
+
+
+class SlackSettings(Section):
+    bot_token: SecretStr | None = Field(
+        default=None, description="The bot token (xoxb-…) of the workspace. Not set: ritbot does not connect to Slack."
+    )
+    app_token: SecretStr | None = Field(default=None, description="socket: the app-level token (xapp-…).")
+    mode: Literal["socket", "http"] = Field(
+        default="socket",
+        description="How Slack reaches ritbot. socket: ritbot connects, no address of its own is needed. http: Slack calls "
+        "/slack/events at the address of [http].",
+    )
+    signing_secret: SecretStr | None = Field(default=None, description="http: the app's signing secret.")
+    client_id: Text | None = Field(
+        default=None, description="http: with client_secret, several workspaces may install the app at /slack/install."
+    )
+    client_secret: SecretStr | None = Field(default=None, description="http: the app's client secret.")
+    person: Text | None = Field(
+        default=None, description="The user group (S…) or person (U…) whom “Ask a person” pings. Not set: not offered."
+    )
+    managers: tuple[Text, ...] = Field(
+        default=(), description="People (U…) who may change the settings of every channel."
+    )
+    shared_channels: bool = Field(
+        default=False, description="Whether people of other companies may ask, in channels shared with them."
+    )
+    guests: bool = Field(default=False, description="Whether guests of the workspace may ask.")
+    answer_mode: Literal["mention", "questions", "off"] = Field(
+        default="mention", description="When ritbot answers in a channel, unless its own settings say otherwise."
+    )
+    quiet: bool = Field(
+        default=False, description="Whether it says nothing where it finds nothing and nobody mentioned it."
+    )
+    follow_ups: bool = Field(default=True, description="Whether it answers on in a thread without a new mention.")
+    api_url: Web = Field(default="https://slack.com/api/", description="The address of Slack's Web API.")
+    proxy: SecretStr | None = Field(default=None, description="Address of a proxy to Slack.")
+
+
+class AnswersSettings(Section):
+    parallel: int = Field(default=8, ge=1, le=256, description="Questions answered side by side in one process.")
+    timeout: float = Field(default=180.0, ge=1, description="Seconds after which an answer is given up.")
+    per_user: int = Field(default=30, ge=0, description="Questions that a person may ask in an hour; 0: any number.")
+    per_channel: int = Field(default=120, ge=0, description="The same for a channel.")
+    daily_cost: float = Field(
+        default=0.0, ge=0, description="US dollars that answers may cost in a day (UTC); 0: any sum."
+    )

@@ -1,0 +1,88 @@
+"""Where a column's stores are, as one argument of a command line, and how they are opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from deploy.compose import SystemClock
+from ingest.events import kafka_group, sqlite_group
+from ingest.events.kafka import KafkaEventLog
+from ingest.events.kafka_client import Connection
+from ingest.events.sqlite import SqliteEventLog
+from ingest.ports import ChunkIndex, Embedder, EventLog, TreeStore
+from ingest.stores.edge import EdgeChunkIndex
+from ingest.stores.opensearch import OpenSearch
+from ingest.stores.opensearch_trees import OpenSearchTreeStore
+from ingest.stores.opensearch_words import OpenSearchWords
+from ingest.stores.qdrant_vectors import QdrantVectors
+from ingest.stores.split_index import SplitChunkIndex
+from ingest.stores.sqlite import SqliteTreeStore
+from tests.fakes.embedder import HashingEmbedder
+
+SESSION = 1.5
+"""Seconds of silence after which a consumer is taken for dead, and in which work in hand may finish."""
+TIMEOUT = 3
+"""Seconds for one request to a server; the stand-in for Qdrant delays some answers beyond it."""
+PATIENCE = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Embedded: `folder`. Cluster: the three addresses, and the name that topics, indexes and collections begin with."""
+
+    folder: str = ""
+    kafka: str = ""
+    opensearch: str = ""
+    qdrant: str = ""
+    name: str = "chaos"
+
+    @property
+    def embedded(self) -> bool:
+        return bool(self.folder)
+
+    def dump(self) -> str:
+        return json.dumps(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    trees: TreeStore
+    index: ChunkIndex
+    embedder: Embedder
+
+
+@asynccontextmanager
+async def open_stores(column: Column) -> AsyncIterator[Stores]:
+    embedder = HashingEmbedder()
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        if column.embedded:
+            folder = Path(column.folder)
+            trees = await enter(SqliteTreeStore(folder / "trees.sqlite"))
+            yield Stores(trees, await enter(EdgeChunkIndex(folder / "chunks", embedder.dimensions)), embedder)
+            return
+        server = await enter(OpenSearch(column.opensearch, timeout=TIMEOUT, patience=PATIENCE))
+        pages = await enter(OpenSearchTreeStore(server, column.name))
+        words = await enter(OpenSearchWords(server, column.name))
+        vectors = await enter(
+            QdrantVectors(column.qdrant, embedder.dimensions, column.name, timeout=TIMEOUT, patience=PATIENCE)
+        )
+        yield Stores(pages, await enter(SplitChunkIndex(vectors, words)), embedder)
+
+
+@asynccontextmanager
+async def open_events(column: Column) -> AsyncIterator[EventLog]:
+    if column.embedded:
+        timing = sqlite_group.Timing(session=SESSION, hand_over=SESSION, poll=0.02)
+        async with SqliteEventLog(Path(column.folder) / "events.sqlite", SystemClock(), timing=timing) as events:
+            yield events
+        return
+    quick = kafka_group.Timing(session=SESSION, hand_over=SESSION, watch=5.0)
+    async with KafkaEventLog(
+        Connection((column.kafka,), prefix=f"{column.name}.", timeout=TIMEOUT), timing=quick
+    ) as log:
+        yield log

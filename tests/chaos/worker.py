@@ -1,0 +1,140 @@
+"""A watcher, an indexer, or both in a process of their own, to be killed: the classes of ingest/ as `ritbot watch` and
+`ritbot indexer` put them together, but with an embedder without a model and with short pauses, so that it is at
+work within two seconds.
+
+    python -m tests.chaos.worker COLUMN START watch|index|both
+
+Its log goes to the standard output as JSON lines: `event_handled` for every event that the stores have, `site_watched`
+after every tick. SIGTERM ends it in good order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+import structlog
+
+from deploy.compose import SystemClock
+from ingest.attempts import Attempts
+from ingest.errors import StoreUnavailable
+from ingest.events.announce import Announcer
+from ingest.events.workers import Patience
+from ingest.indexer import Indexer
+from ingest.indexers import Indexers
+from ingest.losses import Guard
+from ingest.model import Site
+from ingest.ports import EventLog, Fetcher
+from ingest.service import IndexerService
+from ingest.sites.fetch import HttpFetcher
+from ingest.text.chunks import Sizes
+from ingest.watch.schedule import Pace
+from ingest.watch.watcher import SiteWatcher
+from tests.chaos.columns import Column, Stores, open_events, open_stores
+
+log = structlog.get_logger()
+
+SITE = "docs"
+EVERY = 0.3
+PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for=0.5, window=5.0)
+ANY_LOSS = Guard(share=1.0, pages=100_000)
+"""The guard would keep pages that an index made from scratch does not have."""
+SIZES = Sizes(60, 20)
+SOON = Patience(attempts=60, pause=0.05, longest=0.5, grace=3.0)
+"""So many attempts that no page is given up, however often its indexer is killed."""
+_AGAIN = 0.5
+
+
+def docs_site(start: str) -> Site:
+    return Site(SITE, start, sitemap=f"{start}sitemap.xml", allow_private=True, obey_robots=False, timeout=5.0)
+
+
+def open_fetcher(site: Site) -> HttpFetcher:
+    return HttpFetcher(site, user_agent="ritbot/chaos")
+
+
+def make_watcher(stores: Stores, events: EventLog, site: Site) -> SiteWatcher:
+    return SiteWatcher(
+        site,
+        trees=stores.trees,
+        log=events,
+        open_fetcher=open_fetcher,
+        clock=SystemClock(),
+        pace=PACE,
+        guard=ANY_LOSS,
+        every=EVERY,
+    )
+
+
+def make_indexer(stores: Stores, site: Site, fetcher: Fetcher, missing_page: str | None) -> Indexer:
+    return Indexer(
+        site,
+        trees=stores.trees,
+        index=stores.index,
+        embedder=stores.embedder,
+        fetcher=fetcher,
+        clock=SystemClock(),
+        sizes=SIZES,
+        missing_page=missing_page,
+    )
+
+
+@asynccontextmanager
+async def make_service(stores: Stores, events: EventLog, site: Site) -> AsyncIterator[IndexerService]:
+    clock = SystemClock()
+    make = partial(make_indexer, stores)
+    async with Indexers({site.name: site}, make=make, open_fetcher=open_fetcher, clock=clock) as indexers:
+        yield IndexerService(
+            events,
+            indexers.handle,
+            announcer=Announcer(stores.trees, events, clock),
+            attempts=Attempts(stores.trees),
+            parallel=8,
+            patience=SOON,
+        )
+
+
+async def work(column: Column, site: Site, roles: str) -> None:
+    """Until SIGTERM, or until a role fails."""
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with AsyncExitStack() as stack:
+        stores = await stack.enter_async_context(open_stores(column))
+        events = await stack.enter_async_context(open_events(column))
+        service = await stack.enter_async_context(make_service(stores, events, site))
+        async with asyncio.TaskGroup() as group:
+            if roles in ("index", "both"):
+                group.create_task(service.run())
+            if roles in ("watch", "both"):
+                watching = group.create_task(make_watcher(stores, events, site).run())
+            await stop.wait()
+            service.stop()
+            if roles in ("watch", "both"):
+                watching.cancel()
+
+
+async def main(column: Column, start: str, roles: str) -> None:
+    """Servers may be away when it starts."""
+    while True:
+        try:
+            return await work(column, docs_site(start), roles)
+        except* StoreUnavailable as error:
+            log.warning("worker_starts_again", reason=str(error.exceptions[0]))
+        await asyncio.sleep(_AGAIN)
+
+
+if __name__ == "__main__":
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stdout),
+    )
+    asyncio.run(main(Column(**json.loads(sys.argv[1])), sys.argv[2], sys.argv[3]))

@@ -1,0 +1,221 @@
+"""One watcher and two indexers as processes of their own, on a real Kafka and a real OpenSearch, with vectors behind
+Qdrant's API: what is published is searchable, whoever is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from inspect import isawaitable
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from deploy.compose import open_trees
+from deploy.hooks import sign
+from deploy.settings import load
+from ingest.ports import TreeStore
+from ingest.urls import page_key
+from tests.e2e.test_command import RITBOT, environment, ritbot
+from tests.fakes.docsite import DocSite, status
+from tests.fakes.site import html
+from tests.servers.kafka import Kafka
+from tests.servers.opensearch import OpenSearch
+
+SECRET = "a secret of the pipeline"
+LONG = 60.0
+
+
+class Running:
+    """A role as a process; what it logs is read all the time."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*RITBOT, *arguments],
+            cwd=folder,
+            env=environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.events: list[dict[str, Any]] = []
+        self.output: list[str] = []
+        self._readers = [Thread(target=self._read_log), Thread(target=self._read_output)]
+        for reader in self._readers:
+            reader.start()
+
+    def _read_log(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.events.append(json.loads(line) if line.startswith("{") else {"event": line})
+
+    def _read_output(self) -> None:
+        assert self.process.stdout
+        self.output.extend(self.process.stdout)
+
+    @property
+    def address(self) -> str | None:
+        """Where it says how it is."""
+        return next((event["address"] for event in self.events if event["event"] == "listening"), None)
+
+    def handled(self, *kinds: str) -> int:
+        """How many pages came to such an end."""
+        return sum(event["event"] == "event_handled" and event["kind"] in kinds for event in self.events)
+
+    def end(self, number: signal.Signals) -> int:
+        self.process.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> int:
+        status = self.process.wait(LONG)
+        for reader in self._readers:
+            reader.join()
+        assert self.process.stdout
+        assert self.process.stderr
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return status
+
+
+@contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[Running]:
+    role = Running(folder, *arguments)
+    try:
+        yield role
+    finally:
+        if role.process.poll() is None:
+            role.end(signal.SIGKILL)
+
+
+async def until(condition: Callable[[], object], what: str, *roles: Running) -> None:
+    give_up = time.monotonic() + LONG
+    while not (await found if isawaitable(found := condition()) else found):
+        logs = [event for role in roles for event in role.events[-5:]]
+        assert all(role.process.poll() is None for role in roles), f"a role ended before {what}: {logs}"
+        assert time.monotonic() < give_up, f"{what} did not happen: {logs}"
+        await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def docs() -> AsyncIterator[DocSite]:
+    async with DocSite() as docs:
+        yield docs
+
+
+@pytest.fixture
+def place(tmp_path: Path, docs: DocSite, kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> Path:
+    """A working directory with the settings of all roles: a website that is looked at when someone calls, and a folder."""
+    name = f"roles-{uuid4().hex[:8]}"
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files/keys.html").write_text(html("Keys", "<p>Rotate the signing keys yearly.</p>"), encoding="utf-8")
+    (tmp_path / "ritbot.toml").write_text(
+        f"""
+        [index]
+        folder = "data"
+        concurrency = 4
+        [stores]
+        kind = "cluster"
+        name = "{name}"
+        opensearch_url = "{opensearch.url}"
+        qdrant_url = "{qdrant}"
+        [events]
+        kind = "kafka"
+        servers = "{kafka.address}"
+        prefix = "{name}."
+        session = 3
+        [http]
+        hook_secret = "{SECRET}"
+        [[sites]]
+        name = "web"
+        start = "{docs.url("/")}"
+        allow_private = true
+        [[sites]]
+        name = "files"
+        start = "files"
+        base_url = "https://files.example/"
+        """,
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+async def call_hook(watch: Running) -> httpx.Response:
+    body = json.dumps({"site": "web", "urls": "all"}).encode()
+    now = int(time.time())
+    headers = {"X-Ritbot-Timestamp": str(now), "X-Ritbot-Signature": sign(SECRET, now, body)}
+    async with httpx.AsyncClient(timeout=LONG) as client:
+        return await client.post(f"{watch.address}/hooks/docs", content=body, headers=headers)
+
+
+async def get(role: Running, path: str) -> httpx.Response:
+    async with httpx.AsyncClient(timeout=LONG) as client:
+        return await client.get(f"{role.address}{path}")
+
+
+def publish(docs: DocSite, color: str, pages: int) -> None:
+    links = "".join(f"<a href='/p{n}'>{n}</a> " for n in range(pages))
+    docs.pages["/"] = html("Pumps", f"<p>All pumps.</p>{links}")
+    for n in range(pages):
+        docs.pages[f"/p{n}"] = html(f"Pump {n}", f"<p>Pump number {n} is painted {color}.</p>")
+
+
+async def is_crimson(trees: TreeStore, docs: DocSite) -> bool:
+    """Every pump but the one that is gone."""
+    found = [await trees.get(page_key(docs.url(f"/p{n}"))) for n in range(12)]
+    texts = [
+        " ".join(node.text for node in stored.record.page.nodes) if stored and stored.record.page else ""
+        for stored in found
+    ]
+    return ["crimson" in text for text in texts] == [n != 3 for n in range(12)]
+
+
+async def test_what_is_published_is_searchable_whoever_is_killed(place: Path, docs: DocSite) -> None:
+    publish(docs, "blue", pages=12)
+    with ExitStack() as stack:
+        one, two, watch = (stack.enter_context(running(place, role)) for role in ("indexer", "indexer", "watch"))
+        both = (one, two)
+        await until(lambda: one.address, "the indexer listens", one)
+        starting = await get(one, "/readyz")
+        assert (starting.status_code, starting.json()["status"]) == (503, "starting")
+
+        def handled(*kinds: str) -> int:
+            return sum(indexer.handled(*kinds) for indexer in both)
+
+        await until(lambda: handled("new") == 14, "every page is indexed", one, two, watch)
+        assert min(one.handled("new"), two.handled("new")) > 0, "both indexers had pages"
+        for role in (one, two, watch):
+            assert (await get(role, "/healthz")).status_code == 200
+            ready = await get(role, "/readyz")
+            assert (ready.status_code, ready.json()["status"]) == (200, "ready")
+
+        (place / "files/more.html").write_text(html("Spare", "<p>Spare rotors are in box seven.</p>"), encoding="utf-8")
+        await until(lambda: handled("new") == 15, "an added file is indexed", one, two, watch)
+        publish(docs, "crimson", pages=12)
+        docs.pages["/p3"] = status(410)
+        assert (await call_hook(watch)).status_code == 202
+        await until(lambda: two.handled("changed"), "the second indexer has changed pages", one, two, watch)
+        two.end(signal.SIGKILL)
+        async with open_trees(load(place / "ritbot.toml", {})) as trees:
+            await until(lambda: is_crimson(trees, docs), "the other indexer has done the rest", one, watch)
+
+        sites, doctor, asked = await asyncio.gather(
+            asyncio.to_thread(ritbot, place, "sites"),
+            asyncio.to_thread(ritbot, place, "doctor"),
+            asyncio.to_thread(ritbot, place, "ask", "How is pump number 7 painted?", "--json"),
+        )
+        assert re.search(r"web\W.*\b12\b", sites.stdout), sites.stdout
+        assert re.search(r"✓ Event log: Kafka at \S+; 0 events wait for an indexer", doctor.stdout), doctor.stdout
+        assert asked.returncode == 0, asked.stderr
+        assert "crimson" in json.loads(asked.stdout)["text"]
+        for role in (watch, one):
+            assert role.end(signal.SIGTERM) == 0, role.events[-5:]
+            assert "Stopped" in "".join(role.output)

@@ -1,0 +1,211 @@
+"""`ritbot serve` as a user runs it, and what other commands do beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_command import PAGES, RITBOT, environment, ritbot
+from tests.fakes.messages_api import MessagesApi, cited
+from tests.fakes.site import html
+
+QUESTION = "How often should I rotate the signing keys?"
+WITH_MODULES = (sys.executable, "-c", "import atexit, sys\nfrom deploy.cli import main\n"
+                "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\nmain()")  # fmt: skip
+
+
+def until(condition: Callable[[], object], why: Callable[[], str]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, why()
+        time.sleep(0.05)
+
+
+@dataclass
+class Served:
+    """A `ritbot serve` in a process of its own, with what it said."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def said(self) -> str:
+        return (self.folder / "said").read_text(encoding="utf-8")
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        return [event for line in lines if line.startswith("{") and (event := json.loads(line)).get("event") == name]
+
+    def logged(self, name: str, count: int = 1) -> None:
+        """Wait until its log has so many events of this name."""
+        until(lambda: len(self.events(name)) >= count or self.process.poll() is not None, lambda: self.said)
+        assert len(self.events(name)) >= count, (self.folder / "log").read_text(encoding="utf-8")
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+@contextmanager
+def serving(folder: Path, **env: str) -> Iterator[Served]:
+    """It has indexed what it watches, and takes questions."""
+    env = {"RITBOT_HTTP__PORT": "0", "RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json", **env}
+    with (folder / "said").open("wb") as said, (folder / "log").open("wb") as log:
+        process = subprocess.Popen([*RITBOT, "serve"], cwd=folder, env=environment(**env), stdout=said, stderr=log)
+    served = Served(folder, process)
+    try:
+        served.logged("event_handled", len(PAGES))
+        yield served
+    finally:
+        process.kill()
+        process.wait()
+
+
+def site(folder: Path) -> Path:
+    (folder / "html").mkdir(parents=True)
+    for name, page in PAGES.items():
+        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
+    (folder / "ritbot.toml").write_text(
+        '[index]\nfolder = "data"\n[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "https://pumpkin.example/docs/"\n',
+        encoding="utf-8",
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(site(tmp_path_factory.mktemp("served"))) as served:
+        yield served
+
+
+def told(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
+    """Exit status and output, but for what differs each time: seconds, trace ids, how long ago."""
+    changing = r"\d+\.\d+ s\b|trace id \w+|checked .*"
+    return done.returncode, re.sub(changing, "…", done.stdout)
+
+
+def test_it_says_where_it_listens_and_what_it_watches(served: Served) -> None:
+    address = re.search(r"health +(http://127\.0\.0\.1:\d+)/readyz", served.said)
+    assert address, served.said
+    for path in ("/healthz", "/readyz"):
+        with urllib.request.urlopen(address[1] + path, timeout=10) as answer:
+            assert answer.status == 200
+    assert "/data/socket)" in served.said
+    assert "watches    pumpkin (" in served.said
+
+
+def test_a_question_beside_it_is_answered_by_it_and_loads_no_model_itself(served: Served) -> None:
+    before = len(served.events("question_answered"))
+    command = [*WITH_MODULES, "ask", QUESTION, "--json"]
+    done = subprocess.run(command, cwd=served.folder, env=environment(), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["sources"][0]["citations"][0]["path"] == ["Signing keys", "Rotating keys"]
+    assert len(served.events("question_answered")) == before + 1
+    modules = {name.partition(".")[0] for name in done.stderr.split()}
+    assert "navigator" in modules
+    assert modules.isdisjoint({"torch", "transformers", "qdrant_edge", "anthropic", "httpx", "starlette", "bs4"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("ask", QUESTION, "--site", "pumpkin"), 0, "once a year"),
+        (("ask", "hello"), 0, "Ask me something"),
+        (("ask", "Who won the football world cup in 1998?"), 1, "I found nothing"),
+        (("ask", "Who won the football world cup in 1998? " * 3_000), 1, "Your question was very long"),
+        (("ask", QUESTION, "--site", "carrot"), 2, "There is no site called carrot"),
+        (("index",), 3, "is in use by `ritbot serve` (process"),
+        (("sites", "remove", "pumpkin"), 3, "is in use by `ritbot serve` (process"),
+        (("serve",), 3, "is in use by `ritbot serve` (process"),
+        (("sites",), 0, "pumpkin"),
+    ],
+)
+def test_beside_it_every_command_answers_or_says_who_holds_the_folder(
+    served: Served, arguments: tuple[str, ...], status: int, said: str
+) -> None:
+    done = ritbot(served.folder, *arguments, env={"RITBOT_HTTP__PORT": "0"})
+    assert (done.returncode, said in " ".join((done.stdout + done.stderr).split())) == (status, True), done
+
+
+def test_a_node_is_drawn_beside_it(served: Served) -> None:
+    answer = json.loads(ritbot(served.folder, "ask", QUESTION, "--json").stdout)
+    done = ritbot(served.folder, "tree", answer["sources"][0]["citations"][0]["node_id"])
+    assert done.returncode == 0
+    assert "Signing keys › Rotating keys" in done.stdout
+
+
+def test_a_conversation_goes_through_it(served: Served) -> None:
+    terminal, stdin = pty.openpty()
+    os.write(terminal, f"{QUESTION}\nHow do I install Pumpkin with apt?\n\n".encode())
+    command = [*RITBOT, "ask"]
+    done = subprocess.run(
+        command,
+        cwd=served.folder,
+        env=environment(),
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    os.close(stdin)
+    os.close(terminal)
+    assert done.stdout.index("Rotating keys") < done.stdout.index("With apt")
+
+
+def test_an_edited_page_is_asked_about_seconds_later(served: Served) -> None:
+    before = len(served.events("event_handled"))
+    page = html("Hoses", "<p>A garden hose is forty-two metres long.</p>")
+    (served.folder / "html" / "hoses.html").write_text(page, encoding="utf-8")
+    served.logged("event_handled", before + 1)
+    assert "forty-two" in ritbot(served.folder, "ask", "How long is a garden hose?").stdout
+
+
+def test_after_it_was_killed_the_same_question_gives_the_same_output_without_it(served: Served) -> None:
+    there = told(ritbot(served.folder, "ask", QUESTION, "--trace"))
+    served.end(signal.SIGKILL)
+    assert (served.folder / "data" / "socket").is_socket()
+    assert told(ritbot(served.folder, "ask", QUESTION, "--trace")) == there
+    assert there[0] == 0
+
+
+async def test_a_client_that_is_killed_ends_its_question_and_a_stop_waits_for_the_others(tmp_path: Path) -> None:
+    async with MessagesApi() as api:
+        api.call("get_toc", {"query": "never read"}, delay=60.0)
+        api.call("get_toc", {"query": "rotate signing keys"}, delay=2.0)
+        api.call("read", {"sections": [1, 2, 3, 4, 5, 6]})
+        api.say(cited("Rotate them once a year.", (0, 0, 0)))
+        env = {"RITBOT_MODEL__API_KEY": "test", "RITBOT_MODEL__BASE_URL": api.url, "RITBOT_MODEL__CITATIONS": "true"}
+        await asyncio.to_thread(_kill_one_and_stop, site(tmp_path / "site"), api, env)
+
+
+def _kill_one_and_stop(folder: Path, api: MessagesApi, env: dict[str, str]) -> None:
+    with serving(folder, **env) as served:
+        command = [*RITBOT, "ask", QUESTION, "--json"]
+        killed = subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL)
+        until(lambda: len(api.requests) == 1, lambda: served.said)
+        killed.kill()
+        killed.wait()
+        served.logged("local_request_cancelled")
+        stays = subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True)
+        until(lambda: len(api.requests) == 2, lambda: served.said)
+        assert served.end() == 0
+        output, _ = stays.communicate(timeout=60)
+    assert json.loads(output)["text"] == "Rotate them once a year. [1]"
+    assert stays.returncode == 0
+    assert "Stopped: 3 new" in served.said
+    assert not (folder / "data" / "socket").exists()

@@ -1,0 +1,72 @@
+"""An operator's commands as typed: the search index is lost and found, the data folder is lost and restored."""
+
+import gzip
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_command import PAGES, ritbot
+
+SETTINGS = '[index]\nfolder = "data"\n[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "https://pumpkin.example/docs/"\n'
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("upkeep")
+    (folder / "html").mkdir()
+    for name, page in PAGES.items():
+        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
+    (folder / "ritbot.toml").write_text(SETTINGS, encoding="utf-8")
+    assert ritbot(folder, "index").returncode == 0
+    return folder
+
+
+def test_a_lost_search_index_is_found_and_made_again(place: Path) -> None:
+    shutil.rmtree(place / "data/chunks")
+    looked = ritbot(place, "reconcile")
+    assert looked.returncode == 1
+    assert "Not in step: 6 chunks missing, 0 orphans. Run: ritbot reconcile --repair" in looked.stdout
+    mended = ritbot(place, "reconcile", "--repair")
+    assert mended.returncode == 0
+    assert "Repaired: 6 chunks written (6 embedded), 0 removed." in mended.stdout
+    again = ritbot(place, "reconcile", "--repair")
+    assert again.returncode == 0
+    assert "Everything is in step; nothing was changed." in again.stdout
+
+
+def test_a_backup_brings_a_lost_data_folder_back(place: Path) -> None:
+    done = ritbot(place, "backup", "truth.gz")
+    assert done.returncode == 0, done.stderr
+    assert "Backup of 1 sites, 3 pages, 3 watch states: truth.gz" in done.stderr
+    assert stat.S_IMODE((place / "truth.gz").stat().st_mode) == 0o600
+    assert [path.name for path in place.iterdir() if path.suffix == ".part"] == []
+    refused = ritbot(place, "backup", "truth.gz")
+    assert refused.returncode == 2
+    assert "truth.gz is there already" in refused.stderr
+    nodes = {line for line in gzip.open(place / "truth.gz", "rt") if '"records"' in line}
+    shutil.move(place / "data", place / "lost")
+    back = ritbot(place, "restore", "truth.gz")
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert "Put back: 1 sites, 3 pages, 3 watch states." in back.stdout
+    assert "Repaired: 6 chunks written (6 embedded), 0 removed." in back.stdout
+    assert ritbot(place, "ask", "How do I install Pumpkin with apt?").returncode == 0
+    assert ritbot(place, "backup", "again.gz").returncode == 0
+    assert {line for line in gzip.open(place / "again.gz", "rt") if '"records"' in line} == nodes
+
+
+def test_a_restore_spares_pages_that_are_there_unless_told_otherwise(place: Path) -> None:
+    assert ritbot(place, "backup", "old.gz").returncode == 0
+    (place / "html/more.html").write_text(PAGES["keys"].replace("Signing", "More"), encoding="utf-8")
+    assert ritbot(place, "index").returncode == 0
+    refused = ritbot(place, "restore", "old.gz")
+    assert refused.returncode == 2
+    assert "There is already pumpkin: " in refused.stdout
+    forced = ritbot(place, "restore", "old.gz", "--force")
+    assert forced.returncode == 0, forced.stdout
+    assert "3 chunks" not in ritbot(place, "reconcile").stdout
+    (place / "old.gz").write_bytes((place / "old.gz").read_bytes()[:-20])
+    damaged = ritbot(place, "restore", "old.gz")
+    assert damaged.returncode == 3
+    assert "Traceback" not in damaged.stderr

@@ -1,0 +1,191 @@
+"""The Web API over HTTP: who calls, what goes wrong, which method, what it answers; every call is recorded.
+
+The order is Slack's: token, method, scope, rate, then what the method itself refuses. Errors are HTTP 200 with
+{"ok": false}, but for 429. x-oauth-scopes and x-accepted-oauth-scopes stand on every answer to a good token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from tests.fakes.slack import accounts, assistants, chat, conversations, streams, views
+from tests.fakes.slack.call import Call, Method, Recorded, Refused
+from tests.fakes.slack.events import Events
+from tests.fakes.slack.faults import Fault, Faults
+from tests.fakes.slack.rates import Rates
+from tests.fakes.slack.socket import SocketMode
+from tests.fakes.slack.state import Installation, Json, State
+
+METHODS: Mapping[str, Method] = {
+    **accounts.METHODS,
+    **assistants.METHODS,
+    **chat.METHODS,
+    **conversations.METHODS,
+    **streams.METHODS,
+    **views.METHODS,
+}
+NESTED = ("blocks", "chunks", "view", "prompts", "loading_messages", "attachments", "metadata")
+"""Arguments that come as JSON in a form."""
+
+
+class WebApi:
+    def __init__(
+        self,
+        state: State,
+        events: Events,
+        rates: Rates,
+        faults: Faults,
+        socket: SocketMode,
+        credentials: Mapping[str, str],
+    ) -> None:
+        """`credentials`: app_id, app_token, client_id, client_secret."""
+        self.calls: list[Recorded] = []
+        self.stream_life = streams.LIFE
+        self._state = state
+        self._events = events
+        self._rates = rates
+        self._faults = faults
+        self._socket = socket
+        self._credentials = credentials
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.post("/api/{method}", self._method),
+            web.get("/api/{method}", self._method),
+            web.post("/respond/{url}", self._respond),
+        ]
+
+    async def _method(self, request: web.Request) -> web.StreamResponse:
+        method = request.match_info["method"]
+        arguments = await _arguments(request)
+        token = str(arguments.pop("token", "") or request.headers.get("Authorization", "").removeprefix("Bearer "))
+        fault = self._faults.due(method)
+        if fault is None:
+            return self._answered(request, method, arguments, token)
+        if not fault.applies:
+            await asyncio.sleep(fault.delay)
+            return self._spoiled(request, method, arguments, fault)
+        response = self._answered(request, method, arguments, token)
+        await asyncio.sleep(fault.delay)
+        if fault.drops or fault.error or fault.status != 200:
+            self.calls.pop()
+            return self._spoiled(request, method, arguments, fault)
+        return response
+
+    def _answered(self, request: web.Request, method: str, arguments: Json, token: str) -> web.Response:
+        streams.expire_old(self._state, self.stream_life)
+        by = self._state.by_token(token)
+        headers: dict[str, str] = {}
+        status = 200
+        try:
+            if method in ("oauth.v2.access", "apps.connections.open"):
+                body = (
+                    self._exchange(request, arguments) if method.startswith("oauth") else self._connect(request, token)
+                )
+            else:
+                body = {"ok": True, **self._run(request, method, arguments, token, by)}
+        except Refused as refused:
+            body = refused.body
+        if body.get("error") == "ratelimited":
+            status, headers["Retry-After"] = 429, str(body.pop("retry_after"))
+        if by is not None:
+            headers["x-oauth-scopes"] = ",".join(sorted(by.scopes))
+            headers["x-accepted-oauth-scopes"] = ",".join(METHODS[method].scopes) if method in METHODS else ""
+        self._record(method, arguments, status, body, by)
+        return web.json_response(body, status=status, headers=headers)
+
+    def _run(self, request: web.Request, name: str, arguments: Json, token: str, by: Installation | None) -> Json:
+        if not token:
+            raise Refused("not_authed")
+        if by is None:
+            raise Refused("invalid_auth")
+        if by.revoked:
+            raise Refused("token_revoked")
+        method = METHODS.get(name)
+        if method is None:
+            raise Refused("unknown_method", req_method=name)
+        call = Call(name, arguments, by, self._state, self._events, str(request.url.origin()))
+        if method.scopes:
+            call.needs(*method.scopes)
+        wait = self._rates.take(by.team, name, str(arguments.get("channel", "")))
+        if wait is not None:
+            raise Refused("ratelimited", retry_after=wait)
+        return method.run(call)
+
+    def _connect(self, request: web.Request, token: str) -> Json:
+        if token != self._credentials["app_token"]:
+            raise Refused("invalid_auth" if token.startswith("xapp-") or not token else "not_allowed_token_type")
+        url = request.url.origin().with_scheme("ws") / "link"
+        return {"ok": True, "url": str(url.with_query(ticket=self._socket.ticket()))}
+
+    def _exchange(self, request: web.Request, arguments: Json) -> Json:
+        named = arguments.get("client_id"), arguments.get("client_secret")
+        with_basic = request.headers.get("Authorization", "")
+        if with_basic.startswith("Basic "):
+            try:
+                client, _, secret = base64.b64decode(with_basic[6:]).decode().partition(":")
+            except (binascii.Error, UnicodeDecodeError):
+                client, secret = "", ""
+            named = client, secret
+        if named[0] != self._credentials["client_id"]:
+            return {"ok": False, "error": "invalid_client_id"}
+        if named[1] != self._credentials["client_secret"]:
+            return {"ok": False, "error": "bad_client_secret"}
+        return accounts.exchange(self._state, self._credentials["app_id"], str(arguments.get("code", "")))
+
+    def _spoiled(self, request: web.Request, method: str, arguments: Json, fault: Fault) -> web.Response:
+        messages = {"response_metadata": {"messages": list(fault.messages)}} if fault.messages else {}
+        body: Json = {"ok": False, "error": fault.error, **messages} if fault.error else {}
+        self._record(method, arguments, 0 if fault.drops else fault.status, body, None)
+        if fault.drops:
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response(status=500)
+        headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
+        if body:
+            return web.json_response(body, status=fault.status, headers=headers)
+        return web.Response(status=fault.status, text="Slack is having trouble.", headers=headers)
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        body = json.loads(await request.text())
+        url = self._state.response_urls.get(request.match_info["url"])
+        fault = self._faults.due("response_url")
+        if fault is not None:
+            await asyncio.sleep(fault.delay)
+            return self._spoiled(request, "response_url", body, fault)
+        error, message = chat.respond(self._state, url, body) if url else ("invalid_url", None)
+        if message is not None and not message.only_for:
+            self._events.posted(message)
+        answer: Json = {"ok": False, "error": error} if error else {"ok": True}
+        gone = error in ("expired_url", "used_url", "invalid_url")
+        status = 404 if gone else 400 if error else 200
+        self._record("response_url", body, status, answer, None)
+        return web.json_response(answer, status=status) if error else web.Response(text="ok")
+
+    def _record(self, method: str, arguments: Json, status: int, body: Json, by: Installation | None) -> None:
+        now = self._state.clock.now()
+        self.calls.append(Recorded(method, arguments, now, status, body, by.team if by else ""))
+
+
+async def _arguments(request: web.Request) -> Json:
+    """From the query, a form or JSON; what is nested comes as JSON in a string."""
+    arguments: dict[str, Any] = dict(request.query)
+    if request.content_type == "application/json":
+        text = await request.text()
+        arguments |= json.loads(text) if text else {}
+    elif request.method == "POST":
+        arguments |= dict(await request.post())
+    for name in NESTED:
+        if isinstance(arguments.get(name), str):
+            try:
+                arguments[name] = json.loads(arguments[name])
+            except ValueError:
+                continue
+    return arguments

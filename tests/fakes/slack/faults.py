@@ -1,0 +1,58 @@
+"""What goes wrong on demand: how the next calls of a method are answered.
+
+slack.faults.next("chat.update", RATE_LIMITED)                          # 429, Retry-After: 1
+slack.faults.next("chat.postMessage", Fault(error="invalid_blocks"), times=2)
+slack.faults.next("chat.appendStream", Fault(status=500))
+slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))  # posted, but nobody hears of it
+slack.faults.next("chat.startStream", Fault(applies=True, delay=40))    # done, the answer comes too late
+slack.faults.always("chat.startStream", Fault(error="feature_not_enabled"))
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`error`: {"ok": false}. `status`: an HTTP error without JSON. `drops`: the connection is cut without an answer.
+    `applies`: the call is done all the same. `delay`: seconds before any of it, or before the answer if it applies."""
+
+    error: str = ""
+    messages: tuple[str, ...] = ()
+    status: int = 200
+    retry_after: int | None = None
+    delay: float = 0.0
+    applies: bool = False
+    drops: bool = False
+
+
+RATE_LIMITED = Fault(error="ratelimited", status=429, retry_after=1)
+SERVER_ERROR = Fault(status=500)
+
+
+class Faults:
+    def __init__(self) -> None:
+        self._next: defaultdict[str, deque[Fault]] = defaultdict(deque)
+        self._always: dict[str, Fault] = {}
+
+    def next(self, method: str, fault: Fault, *, times: int = 1) -> None:
+        """The next `times` calls of this method; "*" meets any method, "response_url" the posts there."""
+        self._next[method].extend([fault] * times)
+
+    def always(self, method: str, fault: Fault) -> None:
+        self._always[method] = fault
+
+    def none(self) -> None:
+        """Everything goes well again."""
+        self._next.clear()
+        self._always.clear()
+
+    def due(self, method: str) -> Fault | None:
+        for name in (method, "*"):
+            if self._next[name]:
+                return self._next[name].popleft()
+            if name in self._always:
+                return self._always[name]
+        return None

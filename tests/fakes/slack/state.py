@@ -1,0 +1,257 @@
+"""What a Slack holds: workspaces, people, channels, messages, modals. No rule and no network; ids look like Slack's."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tests.fakes.slack.clock import Clock
+
+Json = dict[str, Any]
+ChannelKind = Literal["public", "private", "direct"]
+Guest = Literal["", "single", "multi"]
+
+STATUS_LASTS = 120.0
+"""Seconds; facts: "clears after about 2 minutes and on every post"."""
+
+
+@dataclass
+class Team:
+    id: str
+    name: str
+    domain: str
+
+
+@dataclass
+class Installation:
+    """The app in one workspace: its token, its bot user, what it may do."""
+
+    team: str
+    token: str
+    bot_user: str
+    bot_id: str
+    scopes: frozenset[str]
+    revoked: bool = False
+
+
+@dataclass
+class User:
+    id: str
+    team: str
+    name: str
+    bot_id: str = ""
+    guest: Guest = ""
+    admin: bool = False
+
+    @property
+    def handle(self) -> str:
+        return self.name.lower().replace(" ", ".")
+
+
+@dataclass
+class Channel:
+    """`shared_with`: other workspaces it is shared with over Slack Connect. A direct channel is named by its person."""
+
+    id: str
+    team: str
+    name: str
+    kind: ChannelKind
+    members: set[str]
+    creator: str = ""
+    archived: bool = False
+    shared_with: set[str] = field(default_factory=set)
+
+    @property
+    def type(self) -> str:
+        """As events name it."""
+        return {"public": "channel", "private": "group", "direct": "im"}[self.kind]
+
+
+@dataclass
+class Stream:
+    """A message while it is written. `ended` says by whom: "app", "person" (Stop) or "slack" (its life was over)."""
+
+    begun: float
+    mode: str = "timeline"
+    markdown: str = ""
+    plan: str = ""
+    tasks: dict[str, Json] = field(default_factory=dict)
+    blocks: list[Json] = field(default_factory=list)
+    ended: Literal["", "app", "person", "slack"] = ""
+
+
+@dataclass
+class Message:
+    """`edits` counts chat.update and edits by hand. `only_for`: an ephemeral message, shown to that person alone."""
+
+    channel: str
+    ts: str
+    user: str
+    team: str
+    text: str
+    blocks: list[Json] = field(default_factory=list)
+    thread_ts: str = ""
+    bot_id: str = ""
+    only_for: str = ""
+    edits: int = 0
+    edited_at: str = ""
+    stream: Stream | None = None
+    arguments: Json = field(default_factory=dict)
+    """Of the call that posted it."""
+
+    @property
+    def root(self) -> str:
+        return self.thread_ts or self.ts
+
+    @property
+    def streaming(self) -> bool:
+        return self.stream is not None and not self.stream.ended
+
+    @property
+    def id(self) -> tuple[str, str]:
+        return self.channel, self.ts
+
+
+@dataclass
+class Status:
+    text: str
+    loading: list[str]
+    at: float
+    bot_user: str
+
+
+@dataclass
+class Prompts:
+    title: str
+    prompts: list[Json]
+
+
+@dataclass
+class View:
+    """A modal or a Home tab as it was last sent, with what Slack adds."""
+
+    id: str
+    user: str
+    installation: Installation
+    payload: Json
+    hash: str
+    root: str
+    previous: str = ""
+
+
+@dataclass
+class Trigger:
+    user: str
+    until: float
+    spent: bool = False
+
+
+@dataclass
+class ResponseUrl:
+    """Good for 30 minutes and 5 posts. `message` is what `replace_original` replaces, if it came from a message."""
+
+    installation: Installation
+    channel: str
+    user: str
+    until: float
+    thread_ts: str = ""
+    message: tuple[str, str] | None = None
+    left: int = 5
+
+
+class State:
+    """Everything that is there, and who to tell when it changes."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.teams: dict[str, Team] = {}
+        self.installations: dict[str, Installation] = {}
+        """By team."""
+        self.users: dict[str, User] = {}
+        self.channels: dict[str, Channel] = {}
+        self.messages: dict[tuple[str, str], Message] = {}
+        self.open_to_all: set[str] = set()
+        """Channels that everyone is in who comes to the workspace."""
+        self.groups: dict[str, Json] = {}
+        self.statuses: dict[tuple[str, str], Status] = {}
+        self.prompts: dict[tuple[str, str], Prompts] = {}
+        self.titles: dict[tuple[str, str], str] = {}
+        self.sessions: dict[tuple[str, str], str] = {}
+        self.modals: dict[str, list[View]] = {}
+        """By person, the topmost last."""
+        self.homes: dict[str, View] = {}
+        self.triggers: dict[str, Trigger] = {}
+        self.response_urls: dict[str, ResponseUrl] = {}
+        self.codes: dict[str, Installation] = {}
+        """OAuth codes that wait to be exchanged."""
+        self.watchers: list[Callable[[], None]] = []
+        self._numbers = itertools.count(1)
+        self._last_ts = 0
+
+    def changed(self) -> None:
+        for watcher in self.watchers:
+            watcher()
+
+    def number(self) -> int:
+        return next(self._numbers)
+
+    def name(self, prefix: str) -> str:
+        """A new id: T0000001, C0000002 …"""
+        return f"{prefix}{self.number():07d}"
+
+    def timestamp(self) -> str:
+        """Now, later than every one before."""
+        micros = max(int(self.clock.now() * 1_000_000), self._last_ts + 1)
+        self._last_ts = micros
+        return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+    def put(self, message: Message) -> Message:
+        self.messages[message.id] = message
+        self.changed()
+        return message
+
+    def remove(self, message: Message) -> None:
+        del self.messages[message.id]
+        self.changed()
+
+    def by_token(self, token: str) -> Installation | None:
+        return next((one for one in self.installations.values() if one.token == token), None)
+
+    def in_channel(self, channel: str) -> list[Message]:
+        """Oldest first, replies among them."""
+        return sorted((one for one in self.messages.values() if one.channel == channel), key=lambda one: one.ts)
+
+    def thread(self, channel: str, root: str) -> list[Message]:
+        return [one for one in self.in_channel(channel) if one.root == root]
+
+    def status(self, channel: str, root: str) -> Status | None:
+        """What is shown under the thread now."""
+        status = self.statuses.get((channel, root))
+        if status is None or self.clock.now() - status.at > STATUS_LASTS:
+            return None
+        return status
+
+    def clear_status(self, channel: str, root: str) -> None:
+        self.statuses.pop((channel, root), None)
+
+    def direct(self, user: str, bot_user: str) -> Channel:
+        """The conversation of these two, made at the first need."""
+        for channel in self.channels.values():
+            if channel.kind == "direct" and channel.members == {user, bot_user}:
+                return channel
+        person = self.users[user]
+        channel = Channel(self.name("D"), self.users[bot_user].team, person.name, "direct", {user, bot_user})
+        self.channels[channel.id] = channel
+        return channel
+
+    def view(self, view_id: str) -> View | None:
+        everywhere: Iterable[View] = itertools.chain(*self.modals.values(), self.homes.values())
+        return next((view for view in everywhere if view.id == view_id), None)
+
+    def bots_in(self, channel: Channel) -> Iterator[Installation]:
+        """Installations whose bot is in the channel, that of the channel's own workspace first."""
+        for installation in sorted(self.installations.values(), key=lambda one: one.team != channel.team):
+            if installation.bot_user in channel.members and not installation.revoked:
+                yield installation
