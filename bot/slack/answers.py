@@ -115,7 +115,11 @@ def _near(passage: Passage) -> str:
 
 
 def _remarks(answer: Answer) -> Iterator[Block]:
-    notes = [f"Version {answer.version}." if answer.version else "", answer.note]
+    notes = [
+        f"Understood as: {answer.understood}" if answer.understood else "",
+        f"Version {answer.version}." if answer.version else "",
+        answer.note,
+    ]
     notes += [f"Trace id {answer.trace_id}"] if answer.outcome == "failed" and answer.trace_id else []
     if any(notes):
         yield blocks.context([note for note in notes if note])
@@ -156,7 +160,7 @@ def _summary(answer: Answer, group: Sequence[Piece]) -> str:
 
 
 def _asked(answer: Answer) -> str:
-    return f"“{escaped(shortened(plain(answer.question), ASKED))}”"
+    return f"“{escaped(shortened(plain(answer.understood or answer.question), ASKED))}”"
 
 
 def _first_sentence(group: Sequence[Piece]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
+from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -54,12 +55,16 @@ def make_app(
 ) -> AsyncApp:
     """`client` carries Slack's address and proxy; its token is not used. `signing_secret` None: Socket Mode only, where
     the connection itself is proof."""
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
+        return await workspaces.authorize(enterprise_id, team_id)  # Bolt looks at the names of a function's arguments
+
     app = AsyncApp(
         name="ritbot",
         client=client,
         signing_secret=signing_secret or "",
         request_verification_enabled=signing_secret is not None,
-        authorize=workspaces.authorize,  # type: ignore[arg-type]  # it may say None: not installed
+        authorize=authorize,  # type: ignore[arg-type]  # None: not installed
         process_before_response=True,
         attaching_conversation_kwargs_enabled=False,
     )

@@ -69,7 +69,8 @@ def context(texts: Sequence[str]) -> Block:
 
 
 def plain_text(text: str, most: int) -> Block:
-    return {"type": "plain_text", "text": shortened(plain(text), most), "emoji": False}
+    """Slack takes no empty text."""
+    return {"type": "plain_text", "text": shortened(plain(text), most) or "…", "emoji": False}
 
 
 def button(action_id: str, label: str, question_id: str, *, primary: bool = False) -> Block:

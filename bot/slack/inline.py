@@ -10,6 +10,7 @@ import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Literal
 
@@ -138,6 +139,7 @@ def _code(text: str, cell: bool) -> str:
     return f"{ticks}{inner.replace('|', chr(92) + '|') if cell else inner}{ticks}"
 
 
+@lru_cache(maxsize=1_024)  # a source's mark stands many times in an answer
 def destination(url: str) -> str:
     """A URL as it may stand between the brackets of a link; parentheses only in pairs."""
     safe = _UNSAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), url)

@@ -28,7 +28,7 @@ def grouped(pieces: Sequence[Piece], limit: int, most: int = 1_000) -> list[tupl
         if size <= room and len(group) < most:
             group.append(fitted)
             room -= size + len(BETWEEN)
-        elif not group or (_headings(group) == len(group) and size > limit and room * 2 > limit):
+        elif not group or (size > limit and room * 2 > limit):
             first, *others = piece.split(room)
             group.append(first)
             room -= len(first.markdown) + len(BETWEEN)

@@ -25,8 +25,9 @@ _NUMBERED = re.compile(r"^\s*(\d+): ")
 
 def way(answer: Answer, question_id: str) -> Block:
     """The view for views.open: queries, forests (○ read, ● cited), what was read and cited, cost, seconds."""
+    asked = answer.understood or answer.question
     made = [
-        blocks.section(f"*{escaped(shortened(plain(answer.question), 300)) or '(nothing asked)'}*"),
+        blocks.section(f"*{escaped(shortened(plain(asked), 300)) or '(nothing asked)'}*"),
         *_steps(answer),
         *_ends(answer),
     ]

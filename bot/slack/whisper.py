@@ -1,7 +1,7 @@
 """A private answer: what `/ask` gives, through the address that came with the command, to its asker alone.
 
-Slack takes five messages through it within half an hour. What stands there already is replaced, so that a worker that
-goes on for another one shows the answer in the same place.
+Slack takes five messages through it within half an hour. An answer that comes to a button of a private message (Retry)
+takes the place of that message.
 """
 
 from __future__ import annotations

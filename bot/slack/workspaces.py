@@ -7,7 +7,6 @@ first question comes: Slack's library would acknowledge events and lose them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
@@ -99,7 +98,7 @@ class Workspaces:
             raise SpeechFailed(f"ritbot is not installed in the workspace {team or enterprise}", passing=False)
         return self.client(token)
 
-    async def authorize(self, *, enterprise_id: str | None, team_id: str | None, **_: Any) -> AuthorizeResult | None:
+    async def authorize(self, enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         """For Bolt: with whose token a request is handled; None where ritbot is not installed."""
         token = await self._token_of(enterprise_id or "", team_id or "")
         if token is None:

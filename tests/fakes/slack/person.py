@@ -29,7 +29,7 @@ class Person:
     def __init__(self, slack: FakeSlack, user: User) -> None:
         self.user = user
         self._slack = slack
-        self._state = slack.state
+        self.state = slack.state
 
     @property
     def id(self) -> str:
@@ -38,32 +38,32 @@ class Person:
     @property
     def modal(self) -> View:
         """The one on top."""
-        stack = self._state.modals.get(self.id)
+        stack = self.state.modals.get(self.id)
         if not stack:
             raise forms.NotThere(f"No modal is open for {self.user.name}.")
         return stack[-1]
 
     @property
     def home(self) -> View | None:
-        return self._state.homes.get(self.id)
+        return self.state.homes.get(self.id)
 
     def direct(self) -> Channel:
         """The conversation with the bot."""
-        return self._state.direct(self.id, self._slack.installation.bot_user)
+        return self.state.direct(self.id, self._slack.installation.bot_user)
 
     async def say(self, channel: Channel, text: str, *, thread: Message | None = None) -> Message:
         if self.id not in channel.members:
             raise forms.NotThere(f"{self.user.name} is not in {channel.name}.")
         message = Message(
             channel=channel.id,
-            ts=self._state.timestamp(),
+            ts=self.state.timestamp(),
             user=self.id,
             team=self.user.team,
             text=text,
             thread_ts=thread.root if thread else "",
             bot_id=self.user.bot_id,
         )
-        self._state.put(message)
+        self.state.put(message)
         self._slack.events.posted(message)
         return message
 
@@ -73,13 +73,13 @@ class Person:
 
     async def edit(self, message: Message, text: str) -> None:
         before = self._slack.events.message(message)
-        message.text, message.edited_at = text, self._state.timestamp()
+        message.text, message.edited_at = text, self.state.timestamp()
         message.edits += 1
-        self._state.changed()
+        self.state.changed()
         self._slack.events.edited(message, before)
 
     async def delete(self, message: Message) -> None:
-        self._state.remove(message)
+        self.state.remove(message)
         self._slack.events.deleted(message)
 
     async def open_home(self, tab: str = "messages") -> None:
@@ -91,7 +91,7 @@ class Person:
         view = place.payload if isinstance(place, View) else None
         block, element = forms.find(view["blocks"] if view else self._blocks(place), action_id)
         payload = self._interaction("block_actions", self._installation(place))
-        payload["actions"] = [forms.pressed(block, element, chosen, self._state.timestamp())]
+        payload["actions"] = [forms.pressed(block, element, chosen, self.state.timestamp())]
         if isinstance(place, View):
             payload |= {"container": {"type": "view", "view_id": place.id}, "view": place.payload}
         else:
@@ -102,15 +102,15 @@ class Person:
         """A message shortcut, from the message's menu."""
         payload = self._interaction("message_action", self._slack.installation)
         payload |= self._on_message(message) | {"callback_id": callback_id, "message_ts": message.ts}
-        payload["action_ts"] = self._state.timestamp()
+        payload["action_ts"] = self.state.timestamp()
         payload.pop("container")
         return await self._sent(payload)
 
     async def command(self, channel: Channel, command: str, text: str = "") -> Delivery:
         """A slash command. What the app acknowledges with is shown to this person alone."""
         installation = self._slack.installation
-        team = self._state.teams[installation.team]
-        url = ResponseUrl(installation, channel.id, self.id, self._state.clock.now() + RESPONSE_URL_LASTS)
+        team = self.state.teams[installation.team]
+        url = ResponseUrl(installation, channel.id, self.id, self.state.clock.now() + RESPONSE_URL_LASTS)
         delivery = self._slack.deliveries.send(
             "slash_commands",
             {
@@ -126,7 +126,7 @@ class Person:
                 "api_app_id": self._slack.app_id,
                 "is_enterprise_install": "false",
                 "response_url": self._slack.response_url(url),
-                "trigger_id": views.trigger(self._state, self.id),
+                "trigger_id": views.trigger(self.state, self.id),
             },
             lambda answer: self._slack.respond(url, answer),
         )
@@ -144,24 +144,24 @@ class Person:
 
     async def dismiss(self) -> None:
         """Closes the modal on top without sending it."""
-        view = self._state.modals[self.id].pop()
-        self._state.changed()
+        view = self.state.modals[self.id].pop()
+        self.state.changed()
         if view.payload.get("notify_on_close"):
             payload = self._interaction("view_closed", view.installation)
             await self._sent(payload | {"view": view.payload, "is_cleared": False})
 
     async def stop(self, channel: Channel, root: str) -> None:
         """The native Stop button, which is there while the session is processing."""
-        if self._state.sessions.get((channel.id, root)) != "processing":
+        if self.state.sessions.get((channel.id, root)) != "processing":
             raise forms.NotThere("There is no Stop button: the session is not processing.")
-        writing = [one for one in self._state.thread(channel.id, root) if one.streaming]
+        writing = [one for one in self.state.thread(channel.id, root) if one.streaming]
         for message in writing:
-            streams.expire(self._state, message, "person")
+            streams.expire(self.state, message, "person")
         self._slack.events.session_stopped(channel, root, self.id, [message.ts for message in writing])
 
     def _close(self, view: View, answer: Json) -> None:
         """What becomes of the modals after a submission. A view that Slack would refuse is a failure of the test."""
-        stack = self._state.modals[self.id]
+        stack = self.state.modals[self.id]
         action = answer.get("response_action")
         if action in ("update", "push"):
             refusal = limits.first(limits.VIEW, answer)
@@ -169,14 +169,14 @@ class Person:
         if action == "errors":
             view.payload = {**view.payload, "errors": answer["errors"]}
         elif action == "update":
-            views.replace(self._state, view, answer["view"])
+            views.replace(self.state, view, answer["view"])
         elif action == "push":
-            stack.append(views.made(self._state, view.installation, self.id, answer["view"], view.id))
+            stack.append(views.made(self.state, view.installation, self.id, answer["view"], view.id))
         elif action == "clear":
             stack.clear()
         else:
             stack.pop()
-        self._state.changed()
+        self.state.changed()
 
     def _blocks(self, place: Message | View) -> list[Json]:
         assert isinstance(place, Message)
@@ -187,15 +187,15 @@ class Person:
     def _installation(self, place: Message | View) -> Installation:
         if isinstance(place, View):
             return place.installation
-        return next(one for one in self._state.installations.values() if one.bot_user == place.user)
+        return next(one for one in self.state.installations.values() if one.bot_user == place.user)
 
     def _on_message(self, message: Message) -> Json:
-        channel = self._state.channels[message.channel]
+        channel = self.state.channels[message.channel]
         url = ResponseUrl(
             self._slack.installation,
             channel.id,
             self.id,
-            self._state.clock.now() + RESPONSE_URL_LASTS,
+            self.state.clock.now() + RESPONSE_URL_LASTS,
             message.thread_ts,
             message.id,
         )
@@ -211,7 +211,7 @@ class Person:
         }
 
     def _interaction(self, kind: str, installation: Installation) -> Json:
-        team = self._state.teams[installation.team]
+        team = self.state.teams[installation.team]
         return {
             "type": kind,
             "token": "verification",
@@ -225,7 +225,7 @@ class Person:
             },
             "enterprise": None,
             "is_enterprise_install": False,
-            "trigger_id": views.trigger(self._state, self.id),
+            "trigger_id": views.trigger(self.state, self.id),
         }
 
     async def _sent(self, payload: Json) -> Delivery:

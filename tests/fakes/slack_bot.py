@@ -1,0 +1,139 @@
+"""The whole bot as one process runs it, on a small indexed site and a fake Slack: listeners, event log, answer workers.
+
+async with bot(tmp_path, slack) as ritbot:
+    question = await ada.mention(general, "How do I prime a pump?")
+    await ritbot.answered(question)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.answering import AnswerService
+from bot.model import Exchange
+from bot.store.sealing import KeySeal
+from bot.store.sqlite import SqliteBotStore
+from deploy.bot_roles import Listening, open_answering, open_listening
+from deploy.compose import Stores, SystemClock
+from deploy.known_sites import KnownSites
+from deploy.settings import IndexSettings, ModelSettings, Settings
+from deploy.slack_settings import AnswersSettings, SlackSettings
+from ingest.events.sqlite import SqliteEventLog
+from ingest.events.sqlite_group import Timing
+from tests.fakes.site import IndexedSite, html, indexed_site
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.state import Channel, Message
+
+PUMPS = "https://docs.example.test/pumps.html"
+PAGES = {
+    PUMPS: html(
+        "Pumps",
+        "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>Fill the pump with water first.</p><pre>pump --prime</pre>"
+        "<h2 id='seal'>Seals</h2><p>Grease the seal twice a year.</p>",
+    ),
+    "https://docs.example.test/valves.html": html("Valves", "<p>Valves open and shut.</p>"),
+}
+
+
+@dataclass
+class Bot:
+    """The parts that tests look at."""
+
+    slack: FakeSlack
+    site: IndexedSite
+    store: SqliteBotStore
+    events: SqliteEventLog
+    listening: Listening
+    answering: AnswerService | None
+
+    async def exchanges(self) -> list[Exchange]:
+        return [exchange async for exchange in self.store.exchanges()]
+
+    async def until(self, condition: Callable[[list[Exchange]], object]) -> None:
+        """Wait until it holds of all exchanges."""
+        async with asyncio.timeout(30):
+            while not condition(await self.exchanges()):
+                await asyncio.sleep(0.02)
+
+    async def over(self, count: int) -> list[Exchange]:
+        """All exchanges, once so many are over."""
+        await self.until(lambda exchanges: sum(exchange.over for exchange in exchanges) >= count)
+        return await self.exchanges()
+
+    async def answered(self, question: Message, channel: Channel, count: int = 1) -> list[Message]:
+        """What ritbot said in the thread of the question, once it has said so many messages that are finished."""
+
+        def said() -> list[Message]:
+            return [
+                message
+                for message in self.slack.thread(channel, question)
+                if message.user == self.slack.bot_user and not message.streaming
+            ]
+
+        await self.slack.until(lambda: len(said()) >= count and all(message.blocks for message in said()))
+        await self.over(1)
+        return said()
+
+
+SLACK = SlackSettings.model_fields
+
+
+def settings(folder: Path, slack: FakeSlack, **changes: Any) -> Settings:
+    """`changes`: sections to replace, and single settings of [slack]."""
+    own = {name: changes.pop(name) for name in tuple(changes) if name in SLACK}
+    sections: dict[str, Any] = {
+        "index": IndexSettings(folder=folder),
+        "model": ModelSettings(provider="extractive", extract_threshold=0.05),
+        "slack": slack_settings(slack, **own),
+        "answers": AnswersSettings(timeout=20),
+    }
+    return Settings(**{**sections, **changes})
+
+
+def slack_settings(slack: FakeSlack, **changes: Any) -> SlackSettings:
+    tokens = {"bot_token": slack.bot_token, "app_token": slack.app_token, "api_url": slack.base_url}
+    return SlackSettings(**{**tokens, **changes})
+
+
+@asynccontextmanager
+async def bot(
+    folder: Path,
+    slack: FakeSlack,
+    *,
+    answers: bool = True,
+    made: Callable[[Settings], Settings] = lambda made: made,
+    pages: Mapping[str, str | int | tuple[int, str]] | None = None,
+    **changes: Any,
+) -> AsyncIterator[Bot]:
+    """`answers` False: it listens, and nobody answers. Several bots may share a folder's event log and store."""
+    clock = SystemClock()
+    chosen = made(settings(folder, slack, **changes))
+    async with AsyncExitStack() as stack:
+        site = await stack.enter_async_context(indexed_site(folder, pages or PAGES))
+        events = await stack.enter_async_context(
+            SqliteEventLog(folder / "events.sqlite", clock, timing=Timing(session=5.0, hand_over=1.0, poll=0.01))
+        )
+        store = await stack.enter_async_context(SqliteBotStore(folder / "bot.sqlite", KeySeal(()), clock))
+        known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
+        stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False)
+        listening = await stack.enter_async_context(open_listening(chosen, events, store, site.trees, known))
+        answering = None
+        if answers:
+            answering = await stack.enter_async_context(open_answering(stores, events, store, known))
+        runs = [role.run for role in listening.roles] + ([answering.run] if answering else [])
+        stops = [role.stop for role in listening.roles] + ([answering.stop] if answering else [])
+        running = [asyncio.create_task(run()) for run in runs]
+        try:
+            if listening.roles:
+                await slack.socket.connected()
+            yield Bot(slack, site, store, events, listening, answering)
+        finally:
+            for stop in stops:
+                if stop:
+                    stop()
+            await asyncio.gather(*running)
