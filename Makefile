@@ -13,13 +13,16 @@ LOCK := deploy/requirements.lock
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo test check fast bench-retrieval bench-parse cluster manual lock clean
+.PHONY: help demo play test check fast chaos bench-retrieval bench-parse bench-events cluster manual lock clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(READY) $(MANUAL) ## Index ritbot's own manual, ask it four questions, then yours
 	@$(BIN)/ritbot demo --manual build/manual
+
+play: $(READY) $(MANUAL) ## Ask the whole bot in a browser, in a workspace on a local page, no account: PORT=8484
+	@$(BIN)/python -m tests.play --manual build/manual $(if $(PORT),--port $(PORT))
 
 test: $(READY) $(MANUAL) ## All checks and all tests
 	@$(MAKE) --no-print-directory check
@@ -35,11 +38,17 @@ check: $(READY) ## Lint, format and types
 fast: $(READY) ## The quick tests only; stops at the first failure
 	@$(BIN)/pytest -x -m "not slow" tests/unit tests/contract tests/test_layers.py
 
+chaos: $(READY) ## Kill, freeze, stop, reorder; nothing may be lost: SECONDS=120 or ROUNDS=20 a column, SEED=7
+	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
 bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=folder QUESTIONS=file
 	@$(BIN)/python -m tests.bench.bench_retrieval
 
 bench-parse: $(READY) ## Pages a second from HTML to tree
 	@$(BIN)/python -m tests.bench.bench_parse
+
+bench-events: $(READY) ## Seconds from a changed page to a search that finds it, memory of each role: PAGES=100 EDITS=20
+	@$(BIN)/python -m tests.bench.bench_events
 
 cluster: $(READY) ## Kafka, OpenSearch and a stand-in for Qdrant on this machine, until Ctrl-C
 	@exec $(BIN)/python -m tests.servers.cluster

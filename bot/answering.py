@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -136,7 +137,18 @@ class AnswerService:
         return min(max((held.until - self._clock.now()).total_seconds(), 0.05), self._bounds.terms.look)
 
     async def _hold(self, lease: Lease, question: Question) -> None:
-        """With the lease in hand. Raises LeaseLost, StoreUnavailable: then the question is not over."""
+        """With the lease in hand. Raises LeaseLost, StoreUnavailable: then the question is not over, and whoever comes
+        next may have it at once."""
+        try:
+            await self._answer(lease, question)
+        except StoreUnavailable:
+            with suppress(LeaseLost, StoreUnavailable):
+                await lease.change(
+                    lambda exchange: replace(exchange, state="waiting", owner="", attempts=exchange.attempts - 1)
+                )
+            raise
+
+    async def _answer(self, lease: Lease, question: Question) -> None:
         async with lease.watched():
             settings = await self._settings_of(question.team, question.channel)
             async with self._voice.speak(lease.exchange, self._keeper(lease)) as speech:

@@ -48,12 +48,12 @@ class BotStore(Protocol):
         ...
 
     async def expire(self, before: datetime) -> int:
-        """Remove exchanges asked before; how many."""
+        """Remove exchanges asked before; how many. Counters that have expired go too."""
         ...
 
     async def forget(self, user: str) -> int:
-        """Remove a person's questions with their answers, and the person's name from feedback and channel settings;
-        how many exchanges went."""
+        """Remove a person's questions with their answers, the person's name and words from feedback, the name from channel
+        settings, and counters that have it between colons; how many exchanges went."""
         ...
 
     async def channel(self, team: str, channel: str) -> ChannelSettings | None: ...

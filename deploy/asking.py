@@ -106,7 +106,7 @@ async def check_scope(stores: Stores, scope: Scope) -> None:
     if not live:
         raise SiteUnusable("Nothing is indexed yet. Run: ritbot index FOLDER or URL.")
     if not await stores.index.count():
-        raise SiteUnusable(f"The search index is lost; {len(live)} pages are known. Run: ritbot index --rebuild")
+        raise SiteUnusable(f"The search index is lost; {len(live)} pages are known. Run: ritbot reconcile --repair")
     versions = sorted({state.version for state in live if state.version})
     known = f" Versions there are: {', '.join(versions)}." if versions else ""
     raise SiteUnusable(f"No page is indexed for the site or version that you named.{known}")

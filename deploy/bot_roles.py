@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from pydantic import SecretStr
-from starlette.routing import BaseRoute
 
 from bot.answering import GROUP, AnswerService, Bounds
 from bot.events import QUESTIONS
@@ -28,11 +26,12 @@ from bot.slack.socket import Socket
 from bot.slack.voice import SlackVoice
 from bot.slack.workspaces import Workspaces
 from bot.topics import top_sections
+from deploy.bot import open_bot_store, retention
 from deploy.commands.ask import scope_of
 from deploy.compose import Stores, SystemClock, open_navigator
 from deploy.health import Check
 from deploy.known_sites import KnownSites
-from deploy.roles import Role
+from deploy.roles import Role, Talking
 from deploy.settings import Settings
 from deploy.slack_settings import SlackSettings
 from ingest.events.workers import Patience
@@ -121,19 +120,10 @@ def answer_role(service: AnswerService) -> Role:
     return Role("answers", service.run, service.stop)
 
 
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """Slack's listeners: what runs (nothing, where Slack calls us), what is mounted, what says whether they are well."""
-
-    roles: Sequence[Role]
-    routes: Sequence[BaseRoute]
-    checks: Mapping[str, Check]
-
-
 @asynccontextmanager
 async def open_listening(
     settings: Settings, events: EventLog, store: BotStore, trees: TreeStore, known: KnownSites
-) -> AsyncIterator[Listening]:
+) -> AsyncIterator[Talking]:
     """Raises BotError where Slack does not take the tokens."""
     slack, clock = settings.slack, SystemClock()
     installed, channels = workspaces(settings, store), Channels(store, settings.slack)
@@ -154,12 +144,31 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy))
-            yield Listening([Role("slack", socket.run, socket.stop)], (), {"slack": socket.check})
+            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy), ping=slack.ping)
+            yield Talking([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
-            yield Listening((), routes(app), {})
+            yield Talking(routes=routes(app))
     finally:
         await background.drain(DRAIN)
+
+
+@asynccontextmanager
+async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> AsyncIterator[Talking]:
+    """Both roles in one process. Raises BotError, SettingsError."""
+    settings = stores.settings
+    settings.slack.check()
+    async with (
+        open_bot_store(settings) as store,
+        open_listening(settings, events, store, stores.trees, known) as listening,
+        open_answering(stores, events, store, known) as service,
+    ):
+        roles = [*listening.roles, answer_role(service), retention_role(settings, store)]
+        yield Talking(roles, listening.routes, {**checks(events, store), **listening.checks})
+
+
+def retention_role(settings: Settings, store: BotStore) -> Role:
+    keeping = retention(settings, store)
+    return Role("retention", keeping.run, keeping.stop)
 
 
 def checks(events: EventLog, store: BotStore) -> dict[str, Check]:

@@ -10,11 +10,6 @@ from typing import Annotated
 import typer
 
 from deploy.command_line import Config, Folder, Json, console, errors, fail, no_index, run, settings_of
-from deploy.commands import answers as answering
-from deploy.commands import backup as backing_up
-from deploy.commands import reconcile as reconciling
-from deploy.commands import reembed as reembedding
-from deploy.commands import reindex as reindexing
 
 app = typer.Typer()
 
@@ -26,6 +21,8 @@ def reembed(
     folder: Folder = None,
 ) -> None:
     """Bring the search index to the embedding model that is set, without fetching a page."""
+    from deploy.commands import reembed as reembedding
+
     settings = settings_of(config, folder)
     if no_index(settings):
         fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
@@ -39,6 +36,8 @@ def reindex(
     folder: Folder = None,
 ) -> None:
     """After an upgrade of ritbot, read the pages again that the version before made."""
+    from deploy.commands import reindex as reindexing
+
     settings = settings_of(config, folder)
     if no_index(settings):
         fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
@@ -80,6 +79,8 @@ def answers(
     folder: Folder = None,
 ) -> None:
     """List what people asked and what became of it, export it, or show the way of one answer."""
+    from deploy.commands import answers as answering
+
     settings = settings_of(config, folder)
     if no_index(settings):
         fail(f"There is no data folder at {settings.index.folder}, so no answer either.", 3)
@@ -102,6 +103,8 @@ def forget(
     folder: Folder = None,
 ) -> None:
     """Remove a person's questions and answers, and their name wherever it is kept."""
+    from deploy.commands import answers as answering
+
     settings = settings_of(config, folder)
     if not yes:
         fail(f"This removes what is kept of {user} for good. If that is meant: ritbot forget {user} --yes")
@@ -118,6 +121,8 @@ def reconcile(
     folder: Folder = None,
 ) -> None:
     """Compare the search index with the pages, and mend it without fetching."""
+    from deploy.commands import reconcile as reconciling
+
     settings = settings_of(config, folder)
     if no_index(settings):
         fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
@@ -132,6 +137,8 @@ def backup(
     folder: Folder = None,
 ) -> None:
     """Write pages, ids and watch states to a file. Works while ritbot runs."""
+    from deploy.commands import backup as backing_up
+
     settings = settings_of(config, folder)
     if file != backing_up.STANDARD and file.exists() and not force:
         fail(f"{file} is there already: name another file, or replace it with --force.")
@@ -150,4 +157,6 @@ def restore(
     folder: Folder = None,
 ) -> None:
     """Put a backup back into an empty store, and make the search index anew from it."""
+    from deploy.commands import backup as backing_up
+
     raise typer.Exit(run(backing_up.restore(settings_of(config, folder), file, console, force=force)))

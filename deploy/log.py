@@ -26,6 +26,8 @@ TALKATIVE = (
     "httpcore",
     "opensearch",
     "aiokafka",
+    "slack_bolt",
+    "slack_sdk",
     "asyncio",
     "sentence_transformers",
     "transformers",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
+from starlette.routing import BaseRoute
 
-from deploy.health import Health
+from deploy.health import Check, Health
 
 log = structlog.get_logger()
 
@@ -26,6 +27,15 @@ class Role:
     name: str
     run: Callable[[], Coroutine[Any, Any, object]]
     stop: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Talking:
+    """What talks to people in a process: roles, what is mounted beside health, what says whether they are well."""
+
+    roles: Sequence[Role] = ()
+    routes: Sequence[BaseRoute] = ()
+    checks: Mapping[str, Check] = field(default_factory=dict)
 
 
 async def run_roles(roles: Sequence[Role], stop: asyncio.Event, health: Health) -> None:

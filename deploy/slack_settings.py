@@ -6,7 +6,11 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
+from deploy.complaints import SettingsError
 from deploy.site_settings import Section, Text, Web
+
+CALLED = "/slack/events"
+"""Where Slack calls over HTTP (bot.slack.over_http.EVENTS)."""
 
 
 class SlackSettings(Section):
@@ -43,6 +47,26 @@ class SlackSettings(Section):
     follow_ups: bool = Field(default=True, description="Whether it answers on in a thread without a new mention.")
     api_url: Web = Field(default="https://slack.com/api/", description="The address of Slack's Web API.")
     proxy: SecretStr | None = Field(default=None, description="Address of a proxy to Slack.")
+    ping: float = Field(default=10.0, gt=0, description="socket: seconds between two signs that the connection lives.")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether ritbot talks to Slack at all."""
+        return any((self.bot_token, self.app_token, self.signing_secret, self.client_id))
+
+    def check(self) -> None:
+        """Raises SettingsError that says what must still be set."""
+        if reason := self._missing():
+            raise SettingsError(reason)
+
+    def _missing(self) -> str:
+        if self.mode == "socket" and not (self.bot_token and self.app_token):
+            return "slack.bot_token and slack.app_token must be set (RITBOT_SLACK__BOT_TOKEN, RITBOT_SLACK__APP_TOKEN)"
+        if self.mode == "http" and not self.signing_secret:
+            return "slack.signing_secret must be set where Slack calls over HTTP (RITBOT_SLACK__SIGNING_SECRET)"
+        if self.mode == "http" and not (self.bot_token or (self.client_id and self.client_secret)):
+            return "slack.bot_token must be set, or slack.client_id and slack.client_secret where workspaces install it"
+        return ""
 
 
 class AnswersSettings(Section):

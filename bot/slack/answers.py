@@ -7,6 +7,7 @@ the words that it rests on, and has its row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,8 +27,12 @@ SUMMARY = 150
 CLAIMS = 5
 """How many unsupported claims are spelled out."""
 CLAIM = 300
+ENOUGH = 40
+"""Characters of a sentence that says enough by itself."""
 ASKED = 80
 """Characters of the question where a `text` names it."""
+
+_MARK = re.compile(r"(?<!\w)\s*\[\d+\]|\s+\[\d+\]")
 
 GREETED = (
     "• Mention me in a channel, or write to me directly, and ask in your own words.",
@@ -164,13 +169,19 @@ def _asked(answer: Answer) -> str:
 
 
 def _first_sentence(group: Sequence[Piece]) -> str:
-    """The first words that say something: of a text rather than of a heading, a table or code; the next sentence too
-    where one says little."""
-    ranked = sorted(group, key=lambda piece: isinstance(piece, Heading | Code | Table | Rule))
-    said = plain(ranked[0].plain) if ranked else ""
+    """The first words that say something: of a text rather than of what announces one, a heading, a table or code; the
+    next sentence too where one says little."""
+    ranked = sorted(group, key=_announces)
+    said = plain(_MARK.sub("", ranked[0].plain)) if ranked else ""
     chosen = ""
     for sentence in sentences(said):
-        if chosen and (len(chosen) >= 40 or len(chosen) + len(sentence) > SUMMARY):
+        if chosen and (len(chosen) >= ENOUGH or len(chosen) + len(sentence) > SUMMARY):
             break
         chosen += sentence
     return escaped(shortened(chosen.strip(), SUMMARY))
+
+
+def _announces(piece: Piece) -> int:
+    if isinstance(piece, Heading | Code | Table | Rule):
+        return 2
+    return piece.plain.rstrip().endswith(":")

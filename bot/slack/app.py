@@ -162,6 +162,12 @@ def _rest(app: AsyncApp) -> None:
     async def let_go(body: Json) -> None:
         log.debug("event_let_go", type=(body.get("event") or {}).get("type"))
 
+    async def failed(error: Exception, body: Json) -> None:
+        kind = (body.get("event") or {}).get("type") or body.get("type") or body.get("command")
+        log.warning("slack_request_failed", type=kind, kind=type(error).__name__, reason=str(error))
+
+    app.error(failed)
+
     async def acknowledged(ack: AsyncAck) -> BoltResponse:
         return await ack()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.slack.actions import FEEDBACK, feedback_value
 from bot.slack.inline import destination
-from bot.slack.neutral import LONGEST_LINK, escaped, plain
+from bot.slack.neutral import escaped, leads, plain
 
 Block = dict[str, Any]
 
@@ -105,8 +105,8 @@ def feedback(question_id: str) -> Block:
 
 
 def link(url: str, label: str) -> str:
-    """A link in Slack's own markup; its words alone where there is no address, or one too long."""
-    if not url or len(url) > LONGEST_LINK:
+    """A link in Slack's own markup; its words alone where there is no address that Slack takes."""
+    if not leads(url):
         return label
     return f"<{destination(url).replace('&', '&amp;')}|{label}>"
 

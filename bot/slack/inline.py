@@ -49,7 +49,7 @@ def write(spans: Sequence[Span], *, cell: bool = False) -> str:
     parts: list[str] = []
     styles: tuple[str, ...] = ()
     gap = ""
-    merged = _merged(spans)
+    merged = _merged([replace(span, text=span.text.replace("\n", " ")) for span in spans] if cell else spans)
     for position, span in enumerate(merged):
         core = span.text.strip() if span.kind == "text" else "" if span.kind == "break" else span.text
         if not core:

@@ -153,6 +153,7 @@ class Interactions:
                 blocks=list(message.blocks) or None,
                 unfurl_links=False,
                 unfurl_media=False,
+                metadata={"event_type": "ritbot_word", "event_payload": {"about": question.id}},
             )
         except Refused as error:
             if error.passing:

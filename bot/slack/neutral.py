@@ -66,7 +66,7 @@ class Gate:
     said: str = ""
 
     def allows(self, url: str) -> bool:
-        return url in self.links and len(url) <= LONGEST_LINK
+        return url in self.links and leads(url)
 
     def spans(self, text: str, styles: tuple[str, ...] = ()) -> Iterator[Span]:
         """Prose as spans: its allowed addresses as links, those that a section says as code, the rest left out."""
@@ -82,6 +82,11 @@ class Gate:
                 yield Span(LEFT_OUT, styles=styles)
             last = match.start() + len(url)
         yield Span(calm(text[last:]), styles=styles)
+
+
+def leads(url: str) -> bool:
+    """Whether Slack makes a link of it: it leads to the web, and is not too long. Pages of a folder are not there."""
+    return url.startswith(("https://", "http://")) and len(url) <= LONGEST_LINK
 
 
 def gate_for(passages: Sequence[Passage], sources: Sequence[Source] = ()) -> Gate:
@@ -115,8 +120,8 @@ def links_of(sources: Sequence[Source]) -> dict[int, str]:
 
 
 def link_of(source: Source) -> str:
-    """ "" where even the section's address is too long for Slack."""
-    return next((link for link in (source.first.link, source.first.node_link) if len(link) <= LONGEST_LINK), "")
+    """ "" where Slack takes not even the section's address."""
+    return next(filter(leads, (source.first.link, source.first.node_link)), "")
 
 
 def neutral(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> tuple[Piece, ...]:

@@ -48,7 +48,7 @@ class ThreadSpeech:
         self._rates = rates
         self._question = exchange.question
         self._posted = exchange.posted
-        self._resumed = exchange.attempts > 1
+        self._resumed = exchange.attempts > 1 or exchange.answer is not None
         self._keep_posted = keep
         self._clock = clock
         self._person = person
@@ -83,7 +83,7 @@ class ThreadSpeech:
         if self._stream is None:
             self._stream = Stream(self._passages)
         fed, self._fed = self._fed, len(text)
-        for piece in self._stream.feed(text[fed:]):
+        for piece in (*self._stream.feed(text[fed:]), *self._stream.finish()):  # paragraphs come whole
             if not await self._append(piece):
                 self._may_stream = False
                 return
@@ -157,7 +157,7 @@ class ThreadSpeech:
             await self._keep(replace(self._posted, further=(*self._posted.further, ts)))
 
     async def _update(self, ts: str, message: Message) -> bool:
-        """False where there is no such message any more."""
+        """False where that message cannot be changed any more: it was deleted, or Slack holds on to its stream."""
         await self._rates.turn("chat.update", self._question.team)
         try:
             await call(
@@ -168,9 +168,10 @@ class ThreadSpeech:
                 blocks=list(message.blocks),
             )
         except Refused as error:
-            if error.code in ("message_not_found", "cant_update_message", "edit_window_closed"):
-                return False
-            raise
+            if error.passing or error.code in OURS_TO_MEND:
+                raise
+            log.info("message_not_updated", code=error.code)
+            return False
         return True
 
     async def _append(self, piece: str) -> bool:
@@ -198,7 +199,7 @@ class ThreadSpeech:
         except Refused as error:
             log.info("stream_ended", reason=str(error))
             if self._posted is None and error.unsure and (found := await self._found()):
-                await self._keep(replace(found, streaming=True))
+                await self._keep(found)
             return False
         return True
 
@@ -240,9 +241,10 @@ class ThreadSpeech:
         await self._keep_posted(posted)
 
     async def _found(self, known: Sequence[str] = ()) -> Posted | None:
-        """A message of ours for this question that our log does not know: Slack took it, and we never heard."""
+        """A message of ours for this question that our log does not know: Slack took it, and we never heard. One that
+        was posted says which question it answers; one that was begun as a stream cannot, and says nothing of itself."""
         try:
-            thread = await call(
+            replies = await call(
                 self._client.conversations_replies,
                 channel=self._question.channel,
                 ts=self._root,
@@ -250,14 +252,17 @@ class ThreadSpeech:
                 include_all_metadata=True,
                 limit=200,
             )
+            said = [m for m in replies.get("messages", []) if str(m["ts"]) > self._question.ts and m["ts"] not in known]
+            if answers := [m for m in said if _question_of(m) == self._question.id]:
+                return Posted(self._question.channel, str(answers[0]["ts"]))
+            me = (await call(self._client.auth_test))["user_id"]
+            begun = [m for m in said if m.get("user") == me and not m.get("metadata")]
+            return Posted(self._question.channel, str(begun[-1]["ts"]), streaming=True) if begun else None
         except Refused as error:
             log.info("thread_not_read", reason=str(error))
             return None
-        ours = [m for m in thread.get("messages", []) if _of(m, self._question.id) and m["ts"] not in known]
-        return Posted(self._question.channel, str(ours[0]["ts"])) if ours else None
 
 
-def _of(message: Json, question_id: str) -> bool:
+def _question_of(message: Json) -> str:
     metadata = message.get("metadata") or {}
-    payload = metadata.get("event_payload") or {}
-    return metadata.get("event_type") == EVENT and payload.get("question") == question_id
+    return str((metadata.get("event_payload") or {}).get("question")) if metadata.get("event_type") == EVENT else ""

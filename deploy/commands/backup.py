@@ -24,7 +24,7 @@ from deploy.commands.reconcile import show as show_report
 from deploy.compose import SystemClock, open_stores, open_trees
 from deploy.known_sites import known_sites, site_of
 from deploy.settings import Settings
-from ingest.backup import Section, check, put_back, write
+from ingest.backup import Section, check, lines, put_back, write
 from ingest.backup_trees import others, tree_sections
 from ingest.ports import TreeStore
 
@@ -49,6 +49,8 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
     store is not empty and is not to be replaced. May be interrupted and done again. Raises IngestError,
     SettingsError, OSError."""
     with _from(path) as file:
+        for _ in lines(file):  # a file that is damaged makes no data folder
+            pass
         console.print("[dim]Loading the embedding model …[/dim]")
         async with (
             open_stores(settings, "ritbot restore") as stores,
@@ -94,7 +96,8 @@ def _sections(settings: Settings, trees: TreeStore, bot: BotStore) -> list[Secti
 
 def _counted(counts: Counter[str]) -> str:
     names = {"records": "pages", "watch": "watch states", "exchanges": "questions"}
-    return ", ".join(f"{count} {names.get(name, name)}" for name, count in counts.items())
+    said = [(count, names.get(name, name)) for name, count in counts.items() if count]
+    return ", ".join(f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in said) or "nothing"
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from deploy.settings import Settings, config_file
 from ingest.embed import MINILM, packaged_minilm
 from ingest.errors import IngestError, ModelMissing
 from ingest.events.topics import PAGES
+from ingest.reindex import outdated
 from ingest.service import GROUP
 from ingest.watch.report import watch_report
 
@@ -117,12 +118,16 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
                     f"Site {name}: the round of {when:%Y-%m-%d %H:%M} UTC did not end",
                     f"Run: ritbot index {name}",
                 )
+            if old := await outdated(stores.trees, stores.made_by):
+                yield Finding(
+                    None, f"Versions: {len(old)} pages were made by other versions or settings", "Run: ritbot reindex"
+                )
             listed = sum(state.chunks for state in live)
             if listed > held:
                 yield Finding(
                     False,
                     f"Search index: {listed - held} of {listed} chunks are missing",
-                    "Run: ritbot index --rebuild",
+                    "Run: ritbot reconcile --repair",
                 )
             else:
                 yield Finding(

@@ -72,7 +72,7 @@ def _notes(name: str, found: SiteReport, repair: bool) -> list[str]:
     if not found.known:
         notes.append(
             f"{name} is no site of the settings any more: its chunks cannot be made again. If it is not wanted, run: "
-            f"ritbot sites --remove {name}"
+            f"ritbot sites remove {name}"
         )
     if found.other_make:
         notes.append(

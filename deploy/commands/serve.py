@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from rich.console import Console
 from rich.text import Text
 
-from deploy.compose import open_navigator, open_stores
+from deploy.compose import Stores, open_navigator, open_stores
 from deploy.events import open_events
 from deploy.health import Health
 from deploy.hooks import PATH
 from deploy.http import serving
 from deploy.ingest_roles import Watching, checks, indexer_role, open_indexing, told
-from deploy.known_sites import remember
+from deploy.known_sites import KnownSites, remember
 from deploy.local_answers import open_local_answers
 from deploy.local_socket import NAME
-from deploy.roles import run_roles, stopped_by_signals
+from deploy.roles import Talking, run_roles, stopped_by_signals
 from deploy.settings import Settings
+from deploy.slack_settings import CALLED as SLACK
 from ingest.model import Site
+from ingest.ports import EventLog
 
 
 async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> None:
-    """Until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, SettingsError."""
+    """Until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, BotError, SettingsError."""
     health = Health()
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(serving(health.app, settings.http))
@@ -33,12 +35,27 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
         service = await stack.enter_async_context(open_indexing(stores, events, known.sites))
         navigator = await stack.enter_async_context(open_navigator(stores, known.languages()))
         local = await stack.enter_async_context(open_local_answers(stores, navigator))
+        talking = await stack.enter_async_context(_talking(stores, events, known))
         watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
-        health.ready(checks(stores.trees, events, stores), watching.routes())
+        needed = {**checks(stores.trees, events, stores), **talking.checks}
+        health.ready(needed, [*watching.routes(), *talking.routes])
+        roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
         with stopped_by_signals() as stop:
             _say_hello(console, settings, sites, address, asks=bool(local))
-            await run_roles([*watching.roles(), indexer_role(service), *local], stop, health)
+            await run_roles(roles, stop, health)
     console.print(told(service.totals))
+
+
+@asynccontextmanager
+async def _talking(stores: Stores, events: EventLog, known: KnownSites) -> AsyncIterator[Talking]:
+    """Slack's listeners and the answer workers, where Slack is set up; else nothing."""
+    if not stores.settings.slack.wanted:
+        yield Talking()
+        return
+    from deploy.bot_roles import open_talking  # its libraries take a moment to import
+
+    async with open_talking(stores, events, known) as talking:
+        yield talking
 
 
 def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:
@@ -47,6 +64,8 @@ def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], addr
     lines = [("health", f"{address}/readyz")]
     if settings.http.hook_secret is not None:
         lines.append(("webhook", f"POST {address}{PATH}"))
+    if settings.slack.wanted:
+        lines.append(("slack", "Socket Mode" if settings.slack.mode == "socket" else f"POST {address}{SLACK}"))
     if asks:
         lines.append(("questions", f"ritbot ask, in another terminal ({settings.index.folder / NAME})"))
     lines += [("watches", f"{site.name} ({site.start})") for site in sites]

@@ -53,6 +53,8 @@ class WindowedConsumer(ABC):
             self._changed.clear()
             if records := self._hand_out(most):
                 return records
+            if self._trouble is not None and not isinstance(self._trouble, StoreUnavailable):
+                raise self._trouble.with_traceback(None) from None  # waiting does not mend it
             try:
                 async with asyncio.timeout_at(deadline):
                     await self._changed.wait()

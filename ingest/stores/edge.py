@@ -195,7 +195,7 @@ class EdgeChunkIndex:
         if len(vector) != self._dimensions:
             raise IndexMismatch(
                 f"the index in {self._folder} holds vectors of {self._dimensions} numbers, this one has {len(vector)}:"
-                " use the embedding model that made the index, or run `ritbot index --rebuild`"
+                " use the embedding model that made the index, or run `ritbot reembed`"
             )
 
     # --- the shard and its thread
@@ -222,7 +222,7 @@ class EdgeChunkIndex:
                 ) from error
             raise StoreUnavailable(
                 f"the index in {self._folder} does not answer ({error}); it holds nothing that cannot be made again:"
-                " start anew, and if this stays, move that folder away and run `ritbot index --rebuild`"
+                " start anew, and if this stays, move that folder away and run `ritbot reconcile --repair`"
             ) from error
 
     def _opened(self) -> edge.EdgeShard:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ingest.urls import page_key
-from tests.fakes.docsite import Behaviour, DocSite, fails_first, page, redirect, status
+from tests.fakes.docsite import Behaviour, DocSite, fails_first, page, redirect, slow, status
 from tests.fakes.site import html
 
 WORD = "handbook"
@@ -74,6 +74,7 @@ class ChangingSite:
             (self._hide, 1),
             (self._new_bar, 1),
             (self._fail, 2),
+            (self._slow_down, 5),
         ]
         [kind] = self._chance.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
         said = kind(self._chance.choice(sorted(self.answers.drafts)))
@@ -166,6 +167,12 @@ class ChangingSite:
         self._failing[path] = fails_first(times, status(code), self._page(self.answers.drafts[path]))
         return f"{code} for {path}, {times} times"
 
+    def _slow_down(self, path: str) -> str:
+        """So slow that whoever reads it can be killed over it."""
+        self._edit(path)
+        self._failing[path] = slow(self._chance.uniform(0.2, 1.0), self._html(self.answers.drafts[path]))
+        return f"{path} changes and gets slow"
+
     # --- writing
 
     def _take(self, path: str, draft: Draft) -> None:
@@ -209,8 +216,11 @@ class ChangingSite:
         self._docs.pages = {**served, **self._failing}
 
     def _page(self, draft: Draft) -> Behaviour:
+        text = self._html(draft)
+        return page(text, etag=f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"')
+
+    def _html(self, draft: Draft) -> str:
         parts = "".join(f"<h2 id='{anchor}'>{heading}</h2><p>{text}</p>" for anchor, heading, text in draft.sections)
         head = "<meta name='robots' content='noindex'>" if draft.hidden else ""
         bar = f"<nav>Bar number {self._bar}: <a href='/'>home</a></nav>"
-        text = html(draft.title, parts, head).replace("<body>", f"<body>{bar}")
-        return page(text, etag=f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"')
+        return html(draft.title, parts, head).replace("<body>", f"<body>{bar}")

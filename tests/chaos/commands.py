@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -62,7 +63,7 @@ def commands(plan: Plan, docs: DocSite) -> Rig:
     async def scratch() -> AsyncIterator[Stores]:
         folder = plan.folder / "scratch"
         command = [*RITBOT, "index", "--config", str(config), "--folder", str(folder)]
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL)
+        process = await asyncio.create_subprocess_exec(*command, stdout=DEVNULL, stderr=DEVNULL)
         assert await process.wait() == 0, "ritbot index failed"
         fresh = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
         async with open_stores(fresh, "the crash test") as opened:

@@ -72,6 +72,9 @@ class Fleet:
     def members(self) -> list[str]:
         return sorted(self._commands)
 
+    def pid(self, member: str) -> int:
+        return self._running[member][0].pid
+
     async def start(self, member: str) -> None:
         process = await asyncio.create_subprocess_exec(
             *self._commands[member], stdin=DEVNULL, stdout=PIPE, stderr=STDOUT

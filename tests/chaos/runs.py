@@ -20,7 +20,7 @@ from ingest.ports import EventLog
 from ingest.rounds import Round
 from tests.chaos.changing_site import ChangingSite
 from tests.chaos.columns import TIMEOUT, Column, Stores, open_events, open_stores
-from tests.chaos.contents import contents, differences, strays
+from tests.chaos.contents import Held, contents, differences, strays
 from tests.chaos.fleet import Fleet, Heard
 from tests.chaos.storm import Fault, Report, Storm
 from tests.chaos.worker import ANY_LOSS, SITE, docs_site, make_indexer, open_fetcher
@@ -87,19 +87,24 @@ async def run(plan: Plan, make_rig: Callable[[DocSite], Rig], faults: dict[str, 
             async with Fleet(rig.everyone, heard) as fleet:
                 await storm.rage(fleet, plan.rounds, plan.seconds)
                 await storm.calm(fleet)
-            async with Fleet(rig.no_watcher, heard) as fleet:
-                await storm.echo(fleet)
+            async with rig.open_scratch() as stores:
+                expected = await contents(stores, SITE, site.left)
+            storm.report.wrong += await verdict(rig, site, expected)
+            if rig.no_watcher:
+                async with Fleet(rig.no_watcher, heard) as fleet:
+                    await storm.echo(fleet)
+                storm.report.wrong += [f"after the echo: {each}" for each in await verdict(rig, site, expected)]
             await storm.account()
-        report = storm.report
-        async with rig.open_stores() as stores:
-            found = await contents(stores, SITE, site.left)
-            report.wrong += await strays(stores, SITE)
-        async with rig.open_scratch() as stores:
-            expected = await contents(stores, SITE, site.left)
-    report.wrong += differences(found, expected)
+    report = storm.report
     report.counts["pages compared"] = len(expected)
     report.counts += heard.outcomes
     return report
+
+
+async def verdict(rig: Rig, site: ChangingSite, expected: Mapping[str, Held]) -> list[str]:
+    """What is wrong in the stores."""
+    async with rig.open_stores() as stores:
+        return await strays(stores, SITE) + differences(await contents(stores, SITE, site.left), expected)
 
 
 def workers(plan: Plan, column: Column, roles: Mapping[str, str], docs: DocSite) -> Rig:

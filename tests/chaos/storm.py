@@ -29,6 +29,8 @@ from tests.contract.log_reading import eventually
 
 QUIET_TICKS = 5
 """So many ticks in a row that find all as it should be: more than the longest pause between two looks at a page."""
+_QUIET = {"same", "moved"}
+"""Verdicts that may be given for ever: an address that leads to a page without content is followed each time."""
 _RESTS_WITHIN = 120.0
 _GLANCE = 0.2
 
@@ -81,8 +83,6 @@ class Storm:
 
     async def echo(self, fleet: Fleet) -> None:
         """All events again in any order, in their own partitions and in others, while an indexer is killed."""
-        if not fleet.members:
-            return
         events = await self._good()
         self._chance.shuffle(events)
         for number, event in enumerate(events):
@@ -112,16 +112,21 @@ class Storm:
 
     async def _round(self, fleet: Fleet) -> None:
         chance = self._chance
-        for _ in range(chance.randint(2, 8)):
-            self._site.change()
-            self.report.counts["changes"] += 1
-        harm: list[Awaitable[None]] = [self._meddle(chance.random(), chance.random())]
+        pauses = [chance.uniform(0.0, 0.5) for _ in range(chance.randint(3, 10))]
+        harm: list[Awaitable[None]] = [self._write(pauses), self._meddle(chance.random(), chance.random())]
         for victim in chance.sample(fleet.members, chance.randint(1, len(fleet.members))):
             harm.append(self._strike(fleet, victim, chance.random(), chance.uniform(0.0, 1.5)))
         for _, fault in sorted(self._faults.items()):
             if chance.random() < 0.35:
                 harm.append(self._break(fault, random.Random(chance.random())))
         await asyncio.gather(*harm)
+
+    async def _write(self, pauses: list[float]) -> None:
+        """Change the site now and then, so that there is always work that can be interrupted."""
+        for pause in pauses:
+            self._site.change()
+            self.report.counts["changes"] += 1
+            await asyncio.sleep(pause)
 
     async def _strike(self, fleet: Fleet, victim: str, how: float, after: float) -> None:
         """Once it is at work, so that a kill costs it something."""
@@ -164,14 +169,14 @@ class Storm:
     # --- rest
 
     async def _rest(self) -> None:
+        """Ticks that say nothing new, and nothing left to do before and after them."""
         ticks = self._heard.ticks
         while True:
-            begun = len(ticks)
-            while len(ticks) < begun + QUIET_TICKS:
+            begun, sent = len(ticks), len(await self._good())
+            while len(ticks) < begun + QUIET_TICKS:  # noqa: ASYNC110 - they are ticks of other processes
                 await asyncio.sleep(_GLANCE)
-                if any(tick.keys() - {"same"} for tick in ticks[begun:]):
-                    begun = len(ticks)
-            if await self._all_committed():
+            quiet = not any(tick.keys() - _QUIET for tick in ticks[begun:])
+            if quiet and await self._all_committed() and len(await self._good()) == sent:
                 return
 
     async def _good(self) -> list[PageEvent]:

@@ -83,6 +83,9 @@ class Answer:
     stop: str | None = None
     usage: Mapping[str, int] | None = None
     delay: float = 0.0
+    """Seconds before it begins."""
+    pace: float = 0.0
+    """Seconds between two events."""
     breaks: Break | None = None
     after: int = 4
 
@@ -289,6 +292,7 @@ class MessagesApi:
         try:
             whole = list(events(message))
             for event in whole if answer.breaks is None else whole[: answer.after]:
+                await asyncio.sleep(answer.pace)
                 piece = sse(event)
                 yield piece[: len(piece) // 2]
                 yield piece[len(piece) // 2 :]

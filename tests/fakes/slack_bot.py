@@ -14,15 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.answering import AnswerService
+from bot.answering import GROUP, AnswerService
+from bot.events import QUESTIONS
 from bot.model import Exchange
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
-from deploy.bot_roles import Listening, open_answering, open_listening
+from deploy.bot_roles import open_answering, open_listening
 from deploy.compose import Stores, SystemClock
 from deploy.known_sites import KnownSites
+from deploy.roles import Talking
 from deploy.settings import IndexSettings, ModelSettings, Settings
 from deploy.slack_settings import AnswersSettings, SlackSettings
+from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.sqlite_group import Timing
 from tests.fakes.site import IndexedSite, html, indexed_site
@@ -40,6 +43,22 @@ PAGES = {
 }
 
 
+class Log:
+    """The event log, whose appends fail while it is `down`."""
+
+    def __init__(self, events: SqliteEventLog) -> None:
+        self._events = events
+        self.down = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._events, name)
+
+    async def append(self, topic: str, key: str, value: bytes | None) -> None:
+        if self.down:
+            raise StoreUnavailable("the log is down")
+        await self._events.append(topic, key, value)
+
+
 @dataclass
 class Bot:
     """The parts that tests look at."""
@@ -47,8 +66,8 @@ class Bot:
     slack: FakeSlack
     site: IndexedSite
     store: SqliteBotStore
-    events: SqliteEventLog
-    listening: Listening
+    events: Log
+    listening: Talking
     answering: AnswerService | None
 
     async def exchanges(self) -> list[Exchange]:
@@ -56,14 +75,26 @@ class Bot:
 
     async def until(self, condition: Callable[[list[Exchange]], object]) -> None:
         """Wait until it holds of all exchanges."""
-        async with asyncio.timeout(30):
-            while not condition(await self.exchanges()):
+        async with asyncio.timeout(15):
+            while not condition(await self.exchanges()):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
     async def over(self, count: int) -> list[Exchange]:
         """All exchanges, once so many are over."""
         await self.until(lambda exchanges: sum(exchange.over for exchange in exchanges) >= count)
         return await self.exchanges()
+
+    async def idle(self) -> None:
+        """Wait until every question in the log has been dealt with."""
+        async with asyncio.timeout(15):
+            while await self.events.lag(QUESTIONS, GROUP):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+
+    async def settings_kept(self, channel: Channel) -> None:
+        """Wait until the channel has settings of its own."""
+        async with asyncio.timeout(15):
+            while await self.store.channel(channel.team, channel.id) is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
 
     async def answered(self, question: Message, channel: Channel, count: int = 1) -> list[Message]:
         """What ritbot said in the thread of the question, once it has said so many messages that are finished."""
@@ -106,19 +137,21 @@ async def bot(
     slack: FakeSlack,
     *,
     answers: bool = True,
-    made: Callable[[Settings], Settings] = lambda made: made,
     pages: Mapping[str, str | int | tuple[int, str]] | None = None,
+    shared: Path | None = None,
     **changes: Any,
 ) -> AsyncIterator[Bot]:
-    """`answers` False: it listens, and nobody answers. Several bots may share a folder's event log and store."""
+    """`answers` False: it listens, and nobody answers. `shared`: where the event log and the bot's store are, for
+    several replicas. `changes`: as for `settings`."""
     clock = SystemClock()
-    chosen = made(settings(folder, slack, **changes))
+    chosen = settings(folder, slack, **changes)
+    shared = shared or folder
+    folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(indexed_site(folder, pages or PAGES))
-        events = await stack.enter_async_context(
-            SqliteEventLog(folder / "events.sqlite", clock, timing=Timing(session=5.0, hand_over=1.0, poll=0.01))
-        )
-        store = await stack.enter_async_context(SqliteBotStore(folder / "bot.sqlite", KeySeal(()), clock))
+        log = SqliteEventLog(shared / "events.sqlite", clock, timing=Timing(session=5.0, hand_over=1.0, poll=0.01))
+        events = Log(await stack.enter_async_context(log))
+        store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", KeySeal(()), clock))
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
         stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False)
         listening = await stack.enter_async_context(open_listening(chosen, events, store, site.trees, known))
@@ -129,8 +162,9 @@ async def bot(
         stops = [role.stop for role in listening.roles] + ([answering.stop] if answering else [])
         running = [asyncio.create_task(run()) for run in runs]
         try:
-            if listening.roles:
-                await slack.socket.connected()
+            connecting = asyncio.create_task(slack.socket.connected())
+            await asyncio.wait({connecting, *running}, return_when=asyncio.FIRST_COMPLETED)
+            connecting.cancel()
             yield Bot(slack, site, store, events, listening, answering)
         finally:
             for stop in stops:

@@ -194,7 +194,7 @@ async def test_a_damaged_shard_says_what_to_do_and_is_not_touched(folder: Path) 
         await index.upsert([chunk("one", "a")], [EAST])
     damage(folder)
     for _ in range(2):
-        with pytest.raises(StoreUnavailable, match="move that folder away and run `ritbot index --rebuild`"):
+        with pytest.raises(StoreUnavailable, match="move that folder away and run `ritbot reconcile --repair`"):
             async with EdgeChunkIndex(folder, 2):
                 pass
 

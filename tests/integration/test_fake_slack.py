@@ -720,7 +720,11 @@ async def test_a_call_can_be_done_and_yet_its_answer_lost(slack: FakeSlack) -> N
     slack.faults.next("chat.postMessage", Fault(applies=True, delay=1.5))
     with pytest.raises(asyncio.TimeoutError):
         await client.chat_postMessage(channel=general.id, text="b")
+    slack.faults.next("chat.postMessage", Fault(drops=True))
+    with pytest.raises(Exception, match=r"disconnected|reset"):
+        await client.chat_postMessage(channel=general.id, text="c")
     assert [message.text for message in slack.said_in(general)] == ["a", "b"]
+    assert [call.ok for call in slack.calls("chat.postMessage")] == [True, True, False]
 
 
 async def test_too_many_posts_to_a_channel_are_refused_until_the_clock_moves() -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+import httpx
 import pytest
 
 from deploy.health import Health
@@ -62,6 +63,18 @@ async def test_a_role_that_fails_stops_the_others_and_its_error_is_raised_after_
     with pytest.raises(IndexMismatch, match="another model"):
         await run_roles([worker.role(), Role("indexer", fails)], asyncio.Event(), Health())
     assert worker.finished
+
+
+async def test_while_the_others_finish_health_tells_which_role_died() -> None:
+    health, worker = Health(), Worker()
+    running = asyncio.create_task(run_roles([worker.role(), Role("indexer", fails)], asyncio.Event(), health))
+    await worker.told.wait()
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(health.app), base_url="http://localhost") as client:
+        found = await client.get("/healthz")
+    assert (found.status_code, found.json()["roles"]) == (503, {"indexer": "another model made it"})
+    worker.may_finish.set()
+    with pytest.raises(IndexMismatch):
+        await running
 
 
 async def test_a_role_that_ends_by_itself_ends_the_others() -> None:
@@ -132,7 +145,8 @@ def test_a_signal_lets_roles_finish(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_ends_the_process_at_once_even_when_it_hangs(number: signal.Signals) -> None:
-    with started("__import__('time').sleep(60)") as process:
+    # sum() heeds no signal that Python would have to handle, as native code does not.
+    with started("sum(range(10**11))") as process:
         process.send_signal(signal.SIGTERM)
         assert process.stdout
         while process.stdout.readline() != "told\n":

@@ -86,7 +86,9 @@ async def test_edits_and_double_events_make_no_second_answer(tmp_path: Path, sla
         heard = [delivery.type for delivery in slack.deliveries.all if delivery.kind == "events_api"]
         assert heard.count("app_mention") >= 1
         assert heard.count("message") >= 2
-        assert [exchange.question.text for exchange in await ritbot.exchanges()] == ["How do I prime a pump with water?"]
+        assert [exchange.question.text for exchange in await ritbot.exchanges()] == [
+            "How do I prime a pump with water?"
+        ]
         assert len(await ritbot.answered(question, general)) == 1
 
 

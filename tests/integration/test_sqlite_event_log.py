@@ -114,6 +114,16 @@ async def test_other_topics_keep_their_records_for_a_time_and_dead_letters_longe
         assert [await values(log, topic) for topic in topics] == [[("a", b"new")], [("a", b"new"), ("a", b"old")]]
 
 
+async def test_a_log_that_stays_open_is_swept_with_the_first_append_an_hour_later(
+    tmp_path: Path, clock: SetClock
+) -> None:
+    async with open_log(tmp_path, clock) as log:
+        await log.append("some.topic", "a", b"old")
+        clock.time += 3 * DAY
+        await log.append("some.topic", "b", b"new")
+        assert await values(log, "some.topic") == [("b", b"new")]
+
+
 async def test_offsets_are_never_given_twice_though_everything_was_swept(tmp_path: Path, clock: SetClock) -> None:
     async with open_log(tmp_path, clock) as log:
         await log.append("t", "a", b"1")

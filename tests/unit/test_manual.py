@@ -98,7 +98,7 @@ def test_every_command_in_the_sentences_of_a_page_exists(page: str, arguments: l
 
 @pytest.mark.parametrize(
     "line",
-    ["ritbot reindex", "ritbot ask --fast x", "A=1 /srv/bin/ritbot index docs --nosuch 2>&1", "true && ritbot dance"],
+    ["ritbot rewind", "ritbot ask --fast x", "A=1 /srv/bin/ritbot index docs --nosuch 2>&1", "true && ritbot dance"],
 )
 def test_a_command_that_is_not_there_is_found(line: str) -> None:
     (arguments,) = commands_in(line)

@@ -69,15 +69,15 @@ class WebApi:
         fault = self._faults.due(method)
         if fault is None:
             return self._answered(request, method, arguments, token)
-        if not fault.applies:
+        if fault.applies:
+            response = self._answered(request, method, arguments, token)
             await asyncio.sleep(fault.delay)
-            return self._spoiled(request, method, arguments, fault)
-        response = self._answered(request, method, arguments, token)
+            return self._spoiled(request, fault) if fault.spoils else response
         await asyncio.sleep(fault.delay)
-        if fault.drops or fault.error or fault.status != 200:
-            self.calls.pop()
-            return self._spoiled(request, method, arguments, fault)
-        return response
+        if not fault.spoils:
+            return self._answered(request, method, arguments, token)
+        self._record(method, arguments, fault.heard, fault.body, None)
+        return self._spoiled(request, fault)
 
     def _answered(self, request: web.Request, method: str, arguments: Json, token: str) -> web.Response:
         streams.expire_old(self._state, self.stream_life)
@@ -140,17 +140,14 @@ class WebApi:
             return {"ok": False, "error": "bad_client_secret"}
         return accounts.exchange(self._state, self._credentials["app_id"], str(arguments.get("code", "")))
 
-    def _spoiled(self, request: web.Request, method: str, arguments: Json, fault: Fault) -> web.Response:
-        messages = {"response_metadata": {"messages": list(fault.messages)}} if fault.messages else {}
-        body: Json = {"ok": False, "error": fault.error, **messages} if fault.error else {}
-        self._record(method, arguments, 0 if fault.drops else fault.status, body, None)
+    def _spoiled(self, request: web.Request, fault: Fault) -> web.Response:
         if fault.drops:
             if request.transport is not None:
                 request.transport.abort()
             return web.Response(status=500)
         headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
-        if body:
-            return web.json_response(body, status=fault.status, headers=headers)
+        if fault.body:
+            return web.json_response(fault.body, status=fault.status, headers=headers)
         return web.Response(status=fault.status, text="Slack is having trouble.", headers=headers)
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
@@ -159,7 +156,8 @@ class WebApi:
         fault = self._faults.due("response_url")
         if fault is not None:
             await asyncio.sleep(fault.delay)
-            return self._spoiled(request, "response_url", body, fault)
+            self._record("response_url", body, fault.heard, fault.body, None)
+            return self._spoiled(request, fault)
         error, message = chat.respond(self._state, url, body) if url else ("invalid_url", None)
         if message is not None and not message.only_for:
             self._events.posted(message)

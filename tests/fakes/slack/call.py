@@ -92,7 +92,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A call as it came and as it was answered. `ok` False: refused, failed, or nobody heard the answer."""
+    """A call as it came and as it was answered. `status` 0: it was cut off, and not done."""
 
     method: str
     arguments: Mapping[str, Any]

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Fault:
     """`error`: {"ok": false}. `status`: an HTTP error without JSON. `drops`: the connection is cut without an answer.
-    `applies`: the call is done all the same. `delay`: seconds before any of it, or before the answer if it applies."""
+    `applies`: the call is done, and recorded as done, all the same. `delay`: seconds before any of it, or before the
+    answer if it applies."""
 
     error: str = ""
     messages: tuple[str, ...] = ()
@@ -26,6 +28,23 @@ class Fault:
     delay: float = 0.0
     applies: bool = False
     drops: bool = False
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the caller gets another answer than the method's, or none."""
+        return self.drops or bool(self.error) or self.status != 200
+
+    @property
+    def heard(self) -> int:
+        """The HTTP status that the caller hears; 0: none."""
+        return 0 if self.drops else self.status
+
+    @property
+    def body(self) -> dict[str, Any]:
+        if not self.error:
+            return {}
+        messages = {"response_metadata": {"messages": list(self.messages)}} if self.messages else {}
+        return {"ok": False, "error": self.error, **messages}
 
 
 RATE_LIMITED = Fault(error="ratelimited", status=429, retry_after=1)

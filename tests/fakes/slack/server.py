@@ -103,7 +103,7 @@ class FakeSlack:
 
     # --- opening and closing
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[web.AbstractRouteDef]:
         return [web.get("/link", self.socket.link), *self.api.routes()]
 
     async def __aenter__(self) -> Self:

@@ -1,0 +1,71 @@
+"""The whole bot on the fake Slack: ritbot's own manual indexed, its listeners and answer workers, as its commands run them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+from rich.console import Console
+
+from bot.slack.app import SHORTCUT
+from deploy.bot import open_bot_store
+from deploy.bot_roles import answer_role, open_answering, open_listening
+from deploy.commands.index import index_sites
+from deploy.compose import open_stores
+from deploy.events import open_events
+from deploy.known_sites import known_sites
+from deploy.roles import Role
+from deploy.settings import Settings
+from ingest.errors import IndexMismatch
+from ingest.model import Site
+from tests.play.page import PEOPLE, Play
+
+SHORTCUTS = {SHORTCUT: "Answer from docs"}
+DEMO = "manual"
+"""The name of the site."""
+
+
+def play_on(docs: Path, port: int) -> Play:
+    """A workspace with a page that serves these docs too. Not yet entered."""
+    return Play(port=port, docs=docs, shortcuts=SHORTCUTS)
+
+
+def settings_on(slack: Play, settings: Settings) -> Settings:
+    """These settings with the workspace's address and tokens. The first person manages all channels, and a group of
+    both is whom "Ask a person" pings."""
+    people = [slack.person(name) for name in PEOPLE]
+    connected = {
+        "bot_token": SecretStr(slack.bot_token),
+        "app_token": SecretStr(slack.app_token),
+        "api_url": slack.base_url,
+        "mode": "socket",
+        "proxy": None,
+        "person": slack.group("docs-team", *people),
+        "managers": (people[0].id,),
+    }
+    return settings.model_copy(update={"slack": settings.slack.model_copy(update=connected)})
+
+
+async def index_docs(slack: Play, settings: Settings, docs: Path, console: Console) -> None:
+    """Bring the index in step with the folder. Raises IngestError."""
+    site = Site(DEMO, str(docs.resolve()), base_url=slack.docs_url)  # noqa: ASYNC240  # a path, no file
+    try:
+        await index_sites(settings, [site], console, accept=True)
+    except IndexMismatch:  # left behind by an older ritbot
+        await index_sites(settings, [site], console, accept=True, rebuild=True)
+
+
+@asynccontextmanager
+async def open_bot(settings: Settings) -> AsyncIterator[list[Role]]:
+    """What runs; not yet running. Raises IngestError, BotError."""
+    known = known_sites(settings, settings.index.folder)
+    async with (
+        open_stores(settings, "make play") as stores,
+        open_events(settings) as events,
+        open_bot_store(settings) as store,
+        open_listening(settings, events, store, stores.trees, known) as listening,
+        open_answering(stores, events, store, known) as service,
+    ):
+        yield [*listening.roles, answer_role(service)]
