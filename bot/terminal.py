@@ -36,6 +36,7 @@ def print_answer(console: Console, answer: Answer, now: datetime) -> None:
         console.print()
         _print_nearest(console, answer)
     remarks = [
+        f"Understood as: {answer.understood}" if answer.understood else "",
         f"Version {answer.version}." if answer.version else "",
         answer.note,
         f"Trace id {answer.trace_id}." if answer.outcome == "failed" else "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +23,14 @@ from ingest.errors import FolderBusy, SiteUnusable
 from ingest.model import Scope
 from navigator.answer import Answer
 from navigator.codec import load_answer
+from navigator.conversation import Earlier
 
 if TYPE_CHECKING:
     from deploy.compose import Stores
     from navigator.loop import Navigator
 
-Ask = Callable[[str, Scope], Awaitable[Answer]]
-"""A question, and where to look. Raises IngestError."""
+Ask = Callable[[str, Scope, Sequence[Earlier]], Awaitable[Answer]]
+"""A question, where to look, and what was said before. Raises IngestError."""
 
 ASK = "ask"
 """What the request is called at the socket."""
@@ -46,6 +47,7 @@ class Asked:
 
     question: str
     scope: Scope
+    earlier: tuple[Earlier, ...] = ()
 
 
 ASKED = TypeAdapter(Asked)
@@ -74,16 +76,16 @@ async def open_asker(settings: Settings) -> AsyncIterator[Ask]:
 def asks(stores: Stores, navigator: Navigator) -> Ask:
     """Questions to open stores; where there is nothing to look in they are not asked."""
 
-    async def ask(question: str, scope: Scope) -> Answer:
+    async def ask(question: str, scope: Scope, earlier: Sequence[Earlier] = ()) -> Answer:
         await check_scope(stores, scope)
-        return await navigator.ask(question, scope)
+        return await navigator.ask(question, scope, earlier=earlier)
 
     return ask
 
 
 def _ask_there(folder: Path) -> Ask:
-    async def ask(question: str, scope: Scope) -> Answer:
-        fields = ASKED.dump_python(Asked(question, scope), mode="json")
+    async def ask(question: str, scope: Scope, earlier: Sequence[Earlier] = ()) -> Answer:
+        fields = ASKED.dump_python(Asked(question, scope, tuple(earlier)), mode="json")
         return load_answer(json.dumps(await request(folder, ASK, fields)).encode())
 
     return ask

@@ -112,7 +112,7 @@ async def _of(file: BinaryIO, section: str) -> AsyncIterator[Json]:
 def lines(file: BinaryIO) -> Iterator[tuple[str, Json]]:
     """Every line with its section, from the file's beginning. Raises BackupUnusable, at the latest at the end."""
     file.seek(0)
-    digest, counts = hashlib.sha256(), Counter[str]()
+    digest = hashlib.sha256()
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:
             first = unpacked.readline()
@@ -121,10 +121,9 @@ def lines(file: BinaryIO) -> Iterator[tuple[str, Json]]:
             for raw in unpacked:
                 ((name, line),) = json.loads(raw).items()
                 if name == _END:
-                    _check_end(line, counts, digest.hexdigest(), rest=unpacked.read())
+                    _check_end(line, digest.hexdigest(), rest=unpacked.read())
                     return
                 digest.update(raw)
-                counts[name] += 1
                 yield name, line
     except (gzip.BadGzipFile, EOFError, zlib.error, ValueError, AttributeError, LookupError, TypeError) as error:
         raise BackupUnusable(f"this is no whole backup of ritbot ({error}): use another file") from error
@@ -137,6 +136,6 @@ def _check_header(header: Json) -> None:
         raise BackupUnusable(f"the backup has format {found}, this ritbot reads {FORMAT}: use the ritbot that made it")
 
 
-def _check_end(end: Json, counts: Counter[str], digest: str, rest: bytes) -> None:
-    if rest or end["sha256"] != digest or Counter(end["counts"]) != counts:
+def _check_end(end: Json, digest: str, rest: bytes) -> None:
+    if rest or end["sha256"] != digest:
         raise BackupUnusable("the backup is damaged: its lines are not those that were written. Use another file")

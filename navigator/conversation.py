@@ -50,16 +50,19 @@ _ASSENT = frozenset(
     """yes yep yeah yup sure ok okay please do go ahead definitely absolutely right correct ja gerne bitte klar oui
     volontiers sí si claro vale sim sì certo да はい 是 好 예 네""".split()
 )
-_BACKWARD = frozenset(
-    """it its that this these those they them their there then same instead one ones he she und auch dort davon
-    das dies diese et aussi cela ça y también eso esto""".split()
-)
-_OPENING = re.compile(
-    r"^(?:and|but|or|also|so|then|what about|how about|what if|why not|und|aber|oder|et|mais|y|pero|e|ma)\b",
+_POINTS_BACK = re.compile(
+    r"^(?:and|but|or|also|so|then|what about|how about|what if|why not|und|aber|oder|et|mais|y|pero|e|ma)\b"
+    r"|\b(?:it|its|them|they|those|these|davon|dessen|ello|celui-ci)\b"
+    r"|\b(?:that|this|there|one|ones|instead|dort|das|dazu|cela|eso)\W*$",
     re.IGNORECASE,
 )
-_SHORT = 3
-"""Words; so few are rarely a question of their own."""
+_REMAINDER = re.compile(
+    r"^(?:in|on|with|without|for|from|to|at|by|using|as|mit|ohne|für|auf|aus|dans|avec|sans|pour|con|sin|para)\b"
+    r"(?:\W+\w+){1,3}\W*$"
+    r"|^(?:why|how|when|where|which|who|warum|wie|wann|wo|pourquoi|comment|quand|cómo|cuándo)(?:\W+\w+)?\W*$",
+    re.IGNORECASE,
+)
+"""A question that is only the rest of one: "in Java?", "why?"."""
 
 
 async def by_rule(question: str, earlier: Sequence[Earlier]) -> Understood:
@@ -70,7 +73,7 @@ async def by_rule(question: str, earlier: Sequence[Earlier]) -> Understood:
     if words and all(word in _ASSENT for word in words):
         offer = _offer(last.answer)
         return Understood(f"{offer} ({last.question})" if offer else last.question)
-    leans = len(words) <= _SHORT or _OPENING.match(question.strip()) or not _BACKWARD.isdisjoint(words)
+    leans = _POINTS_BACK.search(question.strip()) or _REMAINDER.match(question.strip())
     return Understood(f"{last.question} – {question.strip()}" if leans else question)
 
 

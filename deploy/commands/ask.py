@@ -1,4 +1,4 @@
-"""`ritbot ask`: one question, or a conversation of single questions on a terminal."""
+"""`ritbot ask`: one question, or a conversation on a terminal."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from deploy.known_sites import KnownSites
 from deploy.settings import Settings
 from ingest.model import Scope
 from navigator.answer import Answer
+from navigator.conversation import REMEMBERED, Earlier
 
 
 async def ask(
@@ -24,7 +25,7 @@ async def ask(
 ) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
     async with open_asker(settings) as asker:
-        answer = await asker(question, scope)
+        answer = await asker(question, scope, ())
     show(answer, console, trace=trace, as_json=as_json)
     return answer
 
@@ -37,7 +38,9 @@ async def converse(settings: Settings, console: Console, *, scope: Scope, trace:
 
 
 async def take_questions(asker: Ask, console: Console, *, scope: Scope, trace: bool = False) -> None:
+    """A conversation: what was said counts for what is asked next."""
     console.print("Your question (an empty line ends):")
+    earlier: list[Earlier] = []
     while True:
         try:
             question = console.input("[bold]> [/bold]")
@@ -45,7 +48,11 @@ async def take_questions(asker: Ask, console: Console, *, scope: Scope, trace: b
             return
         if not question.strip():
             return
-        show(await asker(question, scope), console, trace=trace, as_json=False)
+        answer = await asker(question, scope, earlier[-REMEMBERED:])
+        show(answer, console, trace=trace, as_json=False)
+        if answer.outcome in ("answered", "not_found"):
+            cited = tuple(source.first.node_id for source in answer.sources)
+            earlier.append(Earlier(answer.understood or question, answer.text, cited))
 
 
 def show(answer: Answer, console: Console, *, trace: bool, as_json: bool) -> None:

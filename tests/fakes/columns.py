@@ -8,6 +8,7 @@ async with embedded(folder) as column:
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -39,11 +40,12 @@ Pages = dict[str, str | int | tuple[int, str]]
 
 
 class Counted:
-    """A store whose writes are counted, by name; before the first call of a method, `before` may step in."""
+    """A store whose writes are counted, by name. `before`: what is done, once, before any call of a method goes on."""
 
     def __init__(self, store: Any, before: Mapping[str, Callable[[], Awaitable[None]]] | None = None) -> None:
         self._store = store
-        self._before = dict(before or {})
+        self._before = before or {}
+        self._done: dict[str, asyncio.Future[None]] = {}
         self.writes: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -52,8 +54,10 @@ class Counted:
             return method
 
         async def call(*args: Any, **kwargs: Any) -> Any:
-            if step := self._before.pop(name, None):
-                await step()
+            if name in self._before:
+                if name not in self._done:
+                    self._done[name] = asyncio.ensure_future(self._before[name]())
+                await self._done[name]
             if name in WRITES:
                 self.writes.append(name)
             return await method(*args, **kwargs)

@@ -8,13 +8,16 @@ answers.
 
 from __future__ import annotations
 
-import argparse
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from deploy.command_line import console, fail, run, settings_of
+from deploy.command_line import Folder, console, fail, run, settings_of
+from deploy.complaints import SettingsError
 from deploy.health import Health
 from deploy.roles import run_roles, stopped_by_signals
 from deploy.settings import Settings
@@ -24,8 +27,12 @@ PORT = 8484
 
 
 async def play(settings: Settings, manual: Path, port: int, out: Console) -> None:
-    """Until SIGINT or SIGTERM. Raises IngestError, BotError, OSError where the port is taken."""
-    async with play_on(manual, port) as slack:
+    """Until SIGINT or SIGTERM. Raises IngestError, BotError, SettingsError."""
+    async with AsyncExitStack() as stack:
+        try:
+            slack = await stack.enter_async_context(play_on(manual, port))
+        except OSError:
+            raise SettingsError(f"port {port} cannot be had: make play PORT=8485") from None
         settings = settings_on(slack, settings)
         await index_docs(slack, settings, manual, out)
         async with open_bot(settings) as roles:
@@ -34,16 +41,15 @@ async def play(settings: Settings, manual: Path, port: int, out: Console) -> Non
                 await run_roles(roles, stop, Health())
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="make play", description=__doc__)
-    parser.add_argument("--manual", type=Path, default=Path("build/manual"), help="a folder of HTML to answer from")
-    parser.add_argument("--folder", type=Path, default=Path("build/play"), help="where its index is kept")
-    parser.add_argument("--port", type=int, default=PORT)
-    chosen = parser.parse_args()
-    if not chosen.manual.is_dir():
-        fail(f"There is no folder {chosen.manual}. Run: make play")
-    run(play(settings_of(None, chosen.folder), chosen.manual, chosen.port, console))
+def main(
+    manual: Annotated[Path, typer.Option(help="The folder of HTML to answer from.")] = Path("build/manual"),
+    folder: Folder = Path("build/play"),
+    port: Annotated[int, typer.Option(help="Where the page is served, on this machine only.")] = PORT,
+) -> None:
+    if not manual.is_dir():
+        fail(f"There is no folder {manual}. Run: make play")
+    run(play(settings_of(None, folder), manual, port, console))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -17,6 +17,12 @@ OFFER = Earlier("How do I call it from the shell?", "Use curl [1].\n\nDo you wan
         "How are worker nodes added to a cluster by hand?",
         "Which ports must a firewall let through?",
         "Wie installiere ich den Operator auf einem Cluster?",
+        "Is there a limit on the number of actors?",
+        "What happens to a task that fails?",
+        "How is this setting called in YAML?",
+        "book a flight",
+        "Redis timeout",
+        "How to install",
         "",
     ],
 )
@@ -28,7 +34,16 @@ async def test_a_question_that_stands_alone_is_left_as_it_is(question: str) -> N
 
 @pytest.mark.parametrize(
     "question",
-    ["and in v2?", "What about autoscaling of all the replicas?", "How do I turn it off?", "in Java?", "Und in v2?"],
+    [
+        "and in v2?",
+        "What about autoscaling of all the replicas?",
+        "How do I turn it off?",
+        "in Java?",
+        "Und in v2?",
+        "why?",
+        "with what?",
+        "How do I use that?",
+    ],
 )
 async def test_a_question_that_leans_on_the_last_one_is_joined_with_it(question: str) -> None:
     understood = await by_rule(question, (OFFER, SCALING))
