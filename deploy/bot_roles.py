@@ -17,6 +17,7 @@ from bot.slack.app import make_app
 from bot.slack.background import Background
 from bot.slack.client import quiet_client
 from bot.slack.home import Home
+from bot.slack.installations import installer
 from bot.slack.interactions import Interactions
 from bot.slack.over_http import routes
 from bot.slack.rates import Rates
@@ -24,10 +25,11 @@ from bot.slack.reception import Doors, Reception
 from bot.slack.settings_modal import SettingsModal
 from bot.slack.socket import Socket
 from bot.slack.voice import SlackVoice
-from bot.slack.workspaces import Workspaces
+from bot.slack.workspaces import NEEDED, Workspaces
 from bot.topics import top_sections
 from deploy.bot import open_bot_store, retention
 from deploy.commands.ask import scope_of
+from deploy.complaints import SettingsError
 from deploy.compose import Stores, SystemClock, open_navigator
 from deploy.health import Check
 from deploy.known_sites import KnownSites
@@ -40,6 +42,10 @@ from navigator.answer import Answer
 from navigator.conversation import Earlier
 from navigator.loop import Listener, Navigator
 
+NO_KEY = (
+    "bot.keys must be set where workspaces install the app, for their tokens are kept under it (RITBOT_BOT__KEYS); make"
+    " a key with: openssl rand -base64 32 | tr '+/' '-_'"
+)
 DRAIN = 10.0
 """Seconds that buttons pressed may take when the process ends."""
 
@@ -76,7 +82,10 @@ class Asker:
 
 
 def workspaces(settings: Settings, store: BotStore) -> Workspaces:
+    """Raises SettingsError where workspaces install the app, and there is no key for their tokens."""
     slack = settings.slack
+    if slack.bot_token is None and settings.bot.keys is None:
+        raise SettingsError(NO_KEY)
     return Workspaces(
         store,
         token=_plain(slack.bot_token),
@@ -130,11 +139,11 @@ async def open_listening(
     await installed.check()
     reception = Reception(events, store, channels, installed.is_guest, Doors(slack.shared_channels, slack.guests))
     background = Background()
+    client = quiet_client("", slack.api_url, _plain(slack.proxy))
     over_socket = slack.mode == "socket"
     app = make_app(
         workspaces=installed,
-        client=quiet_client("", slack.api_url, _plain(slack.proxy)),
-        signing_secret=None if over_socket else _plain(slack.signing_secret),
+        client=client,
         reception=reception,
         interactions=Interactions(store, reception, clock, person=slack.person or ""),
         home=Home(partial(top_sections, trees), clock),
@@ -147,7 +156,13 @@ async def open_listening(
             socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy), ping=slack.ping)
             yield Talking([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
-            yield Talking(routes=routes(app))
+            installing = None
+            if slack.client_id is not None and slack.bot_token is None:
+                secret = _plain(slack.client_secret) or ""
+                installing = installer(
+                    store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED
+                )
+            yield Talking(routes=routes(app, _plain(slack.signing_secret) or "", installing))
     finally:
         await background.drain(DRAIN)
 

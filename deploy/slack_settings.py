@@ -54,18 +54,27 @@ class SlackSettings(Section):
         """Whether ritbot talks to Slack at all."""
         return any((self.bot_token, self.app_token, self.signing_secret, self.client_id))
 
-    def check(self) -> None:
-        """Raises SettingsError that says what must still be set."""
-        if reason := self._missing():
+    def check(self, *, listens: bool = True) -> None:
+        """Raises SettingsError that says what must still be set. `listens` False: for who only answers."""
+        if reason := self._wrong_token() or (self._missing() if listens else ""):
             raise SettingsError(reason)
 
+    def _wrong_token(self) -> str:
+        """With which token one speaks must be clear."""
+        if self.mode == "http" and self.bot_token and self.client_id:
+            return "slack.bot_token is for one workspace, slack.client_id where workspaces install the app: set one of them"
+        if not self.bot_token and not (self.mode == "http" and self.client_id):
+            several = ", or slack.client_id where workspaces install the app" if self.mode == "http" else ""
+            return f"slack.bot_token must be set (RITBOT_SLACK__BOT_TOKEN){several}"
+        return ""
+
     def _missing(self) -> str:
-        if self.mode == "socket" and not (self.bot_token and self.app_token):
-            return "slack.bot_token and slack.app_token must be set (RITBOT_SLACK__BOT_TOKEN, RITBOT_SLACK__APP_TOKEN)"
+        if self.mode == "socket" and not self.app_token:
+            return "slack.app_token must be set (RITBOT_SLACK__APP_TOKEN); `ritbot slack init` says where it comes from"
         if self.mode == "http" and not self.signing_secret:
             return "slack.signing_secret must be set where Slack calls over HTTP (RITBOT_SLACK__SIGNING_SECRET)"
-        if self.mode == "http" and not (self.bot_token or (self.client_id and self.client_secret)):
-            return "slack.bot_token must be set, or slack.client_id and slack.client_secret where workspaces install it"
+        if self.mode == "http" and self.client_id and not self.client_secret:
+            return "slack.client_secret must be set where workspaces install the app (RITBOT_SLACK__CLIENT_SECRET)"
         return ""
 
 

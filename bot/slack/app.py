@@ -36,6 +36,7 @@ ASK = "/ask"
 RITBOT = "/ritbot"
 SHORTCUT = "answer_from_docs"
 USAGE = "Ask me something, for example: `/ask How do I rotate the keys?`"
+NOT_INSTALLED = "I am not installed in this workspace any more: ask whoever manages your apps to install me again."
 LOOKING = "Looking into the documentation …"
 HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
 _ANYTHING = re.compile(".*", re.DOTALL)
@@ -45,7 +46,6 @@ def make_app(
     *,
     workspaces: Workspaces,
     client: AsyncWebClient,
-    signing_secret: str | None,
     reception: Reception,
     interactions: Interactions,
     home: Home,
@@ -53,8 +53,8 @@ def make_app(
     background: Background,
     clock: Clock,
 ) -> AsyncApp:
-    """`client` carries Slack's address and proxy; its token is not used. `signing_secret` None: Socket Mode only, where
-    the connection itself is proof."""
+    """`client` carries Slack's address and proxy; its token is not used. Whoever hands requests to the app has made
+    sure that they come from Slack: a socket by being connected, bot.slack.over_http by their signature."""
 
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         return await workspaces.authorize(enterprise_id, team_id)  # Bolt looks at the names of a function's arguments
@@ -62,9 +62,10 @@ def make_app(
     app = AsyncApp(
         name="ritbot",
         client=client,
-        signing_secret=signing_secret or "",
-        request_verification_enabled=signing_secret is not None,
+        signing_secret="",
+        request_verification_enabled=False,
         authorize=authorize,  # type: ignore[arg-type]  # None: not installed
+        user_facing_authorize_error_message=NOT_INSTALLED,
         process_before_response=True,
         attaching_conversation_kwargs_enabled=False,
     )
@@ -72,6 +73,7 @@ def make_app(
     _commands(app, reception, settings, background, clock)
     _buttons(app, interactions, background)
     _modals(app, interactions, settings, home, background)
+    _installations(app, workspaces)
     _rest(app)
     return app
 
@@ -156,6 +158,14 @@ def _modals(
     app.view(actions.REASON_VIEW)(explained)
     app.view(actions.SETTINGS_VIEW)(chosen)
     app.event("app_home_opened")(opened)
+
+
+def _installations(app: AsyncApp, workspaces: Workspaces) -> None:
+    async def removed(body: Json) -> None:
+        await workspaces.removed(str(body.get("team_id") or ""))
+
+    app.event("app_uninstalled")(removed)
+    app.event("tokens_revoked")(removed)
 
 
 def _rest(app: AsyncApp) -> None:

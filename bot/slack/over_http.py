@@ -44,11 +44,17 @@ def routes(app: AsyncApp, signing_secret: str, installer: AsyncOAuthFlow | None 
             return JSONResponse({"error": "the body cannot be read"}, 400)
         return to_starlette_response(await app.async_dispatch(asked))
 
-    made: list[BaseRoute] = [Route(EVENTS, called, methods=["POST"])]
-    if installer is not None:
-        made.append(Route(installer.install_path, _step(installer.handle_installation), methods=["GET"]))
-        made.append(Route(installer.redirect_uri_path, _step(installer.handle_callback), methods=["GET"]))
-    return made
+    return [Route(EVENTS, called, methods=["POST"]), *(_installing(installer) if installer else ())]
+
+
+def _installing(installer: AsyncOAuthFlow) -> Sequence[BaseRoute]:
+    async def begun(_: AsyncBoltRequest) -> BoltResponse:
+        return await installer.handle_installation(AsyncBoltRequest(body=""))  # nothing of its query goes to Slack
+
+    return [
+        Route(installer.install_path, _step(begun), methods=["GET"]),
+        Route(installer.redirect_uri_path, _step(installer.handle_callback), methods=["GET"]),
+    ]
 
 
 def _step(step: Step) -> Callable[[Request], Awaitable[Response]]:

@@ -6,38 +6,48 @@ first question comes: Slack's library would acknowledge events and lose them.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
+import structlog
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import SlackClosed, SpeechFailed
-from bot.model import Question
+from bot.model import Installation, Question
 from bot.ports import BotStore
 from bot.slack.client import SCOPES, Refused, call, quiet_client
+
+log = structlog.get_logger()
 
 NEEDED = (
     "app_mentions:read",
     "assistant:write",
     "channels:history",
+    "channels:read",
     "chat:write",
     "commands",
     "groups:history",
+    "groups:read",
     "im:history",
+    "im:read",
     "users:read",
 )
-"""Scopes that ritbot cannot do without; deploy/slack/manifest.yaml gives each its reason."""
+"""The scopes that ritbot needs; deploy/slack/manifest.yaml gives each its reason."""
+DEAD = frozenset("account_inactive invalid_auth not_authed token_expired token_revoked".split())
+"""What Slack says of a token that is good for nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whom a token belongs to."""
+    """Whom a token belongs to. `name`: the bot's; `bot_id` "": the token is a person's."""
 
     team: str
     team_name: str
     enterprise: str
     bot_id: str
     bot_user: str
+    name: str
     scopes: frozenset[str]
 
     @property
@@ -84,6 +94,10 @@ class Workspaces:
                 f"Slack does not take the bot token ({error.code}): slack.bot_token must begin with xoxb-; copy it again"
                 " from OAuth & Permissions of the app"
             ) from error
+        if not known.bot_id:
+            raise SlackClosed(
+                "slack.bot_token is the token of a person: set the bot's, which begins with xoxb-, from OAuth & Permissions"
+            )
         if known.missing:
             raise SlackClosed(
                 f"the bot token lacks {', '.join(known.missing)}: add to the app what deploy/slack/manifest.yaml asks for,"
@@ -93,24 +107,44 @@ class Workspaces:
 
     async def client_of(self, enterprise: str, team: str) -> AsyncWebClient:
         """Raises SpeechFailed where ritbot is not installed there (any more)."""
-        token = await self._token_of(enterprise, team)
-        if token is None:
+        if self._token is not None:
+            return self.client(self._token)
+        found = await self._installation(enterprise, team)
+        if found is None:
             raise SpeechFailed(f"ritbot is not installed in the workspace {team or enterprise}", passing=False)
-        return self.client(token)
+        return self.client(found.bot_token)
 
     async def authorize(self, enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         """For Bolt: with whose token a request is handled; None where ritbot is not installed."""
-        token = await self._token_of(enterprise_id or "", team_id or "")
-        if token is None:
-            return None
-        known = await self.identity(token)
+        if self._token is not None:
+            known = await self.identity(self._token)
+            token, bot_id, bot_user = self._token, known.bot_id, known.bot_user
+        else:
+            found = await self._installation(enterprise_id or "", team_id or "")
+            if found is None:
+                log.warning("not_installed", team=team_id, enterprise=enterprise_id)
+                return None
+            token, bot_id, bot_user = found.bot_token, json.loads(found.data).get("bot_id"), found.bot_user
         return AuthorizeResult(
-            enterprise_id=enterprise_id,
-            team_id=team_id,
-            bot_token=token,
-            bot_id=known.bot_id,
-            bot_user_id=known.bot_user,
+            enterprise_id=enterprise_id, team_id=team_id, bot_token=token, bot_id=bot_id, bot_user_id=bot_user
         )
+
+    async def removed(self, team: str) -> None:
+        """Slack says that a workspace took the app away, or its token: installations are removed whose token is dead. It
+        is asked of Slack, for such an event may come late, after the app was installed again. Raises Refused where
+        Slack does not answer."""
+        if self._token is not None:
+            log.error("slack_token_revoked", team=team)
+            return
+        for found in [each async for each in self._store.installations() if each.team in (team, "")]:
+            try:
+                await who(self.client(found.bot_token))
+            except Refused as error:
+                if error.code not in DEAD:
+                    raise
+                await self._store.uninstall(found.enterprise, found.team)
+                self._clients.pop(found.bot_token, None)
+                log.info("workspace_removed", team=found.team, enterprise=found.enterprise)
 
     async def is_guest(self, question: Question) -> bool:
         """Whether the asker is a guest of the workspace, or a stranger to it. Asked once for each person. Where Slack does
@@ -127,13 +161,12 @@ class Workspaces:
             self._guests[person] = any(user.get(f) for f in ("is_restricted", "is_ultra_restricted", "is_stranger"))
         return self._guests[person]
 
-    async def _token_of(self, enterprise: str, team: str) -> str | None:
-        if self._token is not None:
-            return self._token
+    async def _installation(self, enterprise: str, team: str) -> Installation | None:
+        """The workspace's own, else its organisation's. Looked up each time: it may have changed in any process."""
         found = await self._store.installation(enterprise, team)
         if found is None and enterprise:
             found = await self._store.installation(enterprise, "")
-        return found.bot_token if found else None
+        return found
 
 
 async def who(client: AsyncWebClient) -> Identity:
@@ -145,5 +178,6 @@ async def who(client: AsyncWebClient) -> Identity:
         enterprise=str(answer.get("enterprise_id") or ""),
         bot_id=str(answer.get("bot_id") or ""),
         bot_user=str(answer.get("user_id") or ""),
+        name=str(answer.get("user") or ""),
         scopes=frozenset(scope.strip() for scope in answer[SCOPES].split(",") if scope.strip()),
     )

@@ -39,7 +39,7 @@ async def listen(settings: Settings, console: Console) -> None:
 async def answer(settings: Settings, console: Console) -> None:
     """The answer workers until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, BotError,
     SettingsError."""
-    settings.slack.check()
+    settings.slack.check(listens=False)
     health = Health()
     known = known_sites(settings, settings.index.folder)
     async with (
