@@ -151,14 +151,14 @@ class AnswerService:
     async def _answer(self, lease: Lease, question: Question) -> None:
         async with lease.watched():
             settings = await self._settings_of(question.team, question.channel)
-            async with self._voice.speak(lease.exchange, self._keeper(lease)) as speech:
-                try:
+            try:
+                async with self._voice.speak(lease.exchange, self._keeper(lease)) as speech:
                     await self._speak(lease, question, settings, speech)
-                except SpeechFailed as error:
-                    if error.passing:
-                        raise StoreUnavailable(str(error)) from error
-                    log.error("answer_not_shown", reason=str(error))
-                    await self._end(lease, "done" if lease.exchange.answer else "refused", lease.exchange.answer)
+            except SpeechFailed as error:
+                if error.passing:
+                    raise StoreUnavailable(str(error)) from error
+                log.error("answer_not_shown", reason=str(error))
+                await self._end(lease, "done" if lease.exchange.answer else "refused", lease.exchange.answer)
 
     def _keeper(self, lease: Lease) -> Callable[[Posted], Awaitable[None]]:
         async def keep(posted: Posted) -> None:

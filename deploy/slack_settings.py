@@ -56,26 +56,21 @@ class SlackSettings(Section):
 
     def check(self, *, listens: bool = True) -> None:
         """Raises SettingsError that says what must still be set. `listens` False: for who only answers."""
-        if reason := self._wrong_token() or (self._missing() if listens else ""):
-            raise SettingsError(reason)
-
-    def _wrong_token(self) -> str:
-        """With which token one speaks must be clear."""
         if self.mode == "http" and self.bot_token and self.client_id:
-            return "slack.bot_token is for one workspace, slack.client_id where workspaces install the app: set one of them"
-        if not self.bot_token and not (self.mode == "http" and self.client_id):
-            several = ", or slack.client_id where workspaces install the app" if self.mode == "http" else ""
-            return f"slack.bot_token must be set (RITBOT_SLACK__BOT_TOKEN){several}"
-        return ""
+            raise SettingsError(
+                "slack.bot_token is for one workspace, slack.client_id where workspaces install the app: set one of them"
+            )
+        if unset := [name for name in self._needed(listens) if getattr(self, name) is None]:
+            names = " and ".join(f"slack.{name}" for name in unset)
+            variables = ", ".join(f"RITBOT_SLACK__{name.upper()}" for name in unset)
+            raise SettingsError(f"{names} must be set ({variables}): `ritbot slack init` says where to find it")
 
-    def _missing(self) -> str:
-        if self.mode == "socket" and not self.app_token:
-            return "slack.app_token must be set (RITBOT_SLACK__APP_TOKEN); `ritbot slack init` says where it comes from"
-        if self.mode == "http" and not self.signing_secret:
-            return "slack.signing_secret must be set where Slack calls over HTTP (RITBOT_SLACK__SIGNING_SECRET)"
-        if self.mode == "http" and self.client_id and not self.client_secret:
-            return "slack.client_secret must be set where workspaces install the app (RITBOT_SLACK__CLIENT_SECRET)"
-        return ""
+    def _needed(self, listens: bool) -> list[str]:
+        several = self.mode == "http" and self.client_id is not None
+        heard_by = ["app_token" if self.mode == "socket" else "signing_secret"] if listens else []
+        if several:
+            return [*heard_by, "client_secret"] if listens else []
+        return ["bot_token", *heard_by]
 
 
 class AnswersSettings(Section):

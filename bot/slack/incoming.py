@@ -48,17 +48,25 @@ def heard(body: Json, bot_user: str) -> Heard | None:
     named = bot_user in mentions
     if kind == "app_mention" and not named:
         return None
-    team = str(body.get("team_id") or event.get("team") or "")
+    enterprise, team = workspace(body)
     question = _question(
         event,
         kind="direct" if direct else "mention" if named else "message",
         team=team,
         text=spoken(raw, bot_user),
         asker_team=str(event.get("user_team") or event.get("team") or team),
-        enterprise=str(body.get("enterprise_id") or ""),
+        enterprise=enterprise,
     )
     to_others = bool(mentions) and not named and raw.lstrip().startswith("<@")
     return Heard(question, named, to_others, bool(body.get("is_ext_shared_channel")))
+
+
+def workspace(body: Json) -> tuple[str, str]:
+    """(enterprise, team) of the installation that an event is for. In a channel shared with other companies the payload's
+    own team may be theirs (docs.slack.dev, "Events API", authorizations)."""
+    authorized: Json = next(iter(body.get("authorizations") or ()), {})
+    team = authorized.get("team_id") or body.get("team_id")
+    return str(authorized.get("enterprise_id") or body.get("enterprise_id") or ""), str(team or "")
 
 
 def commanded(body: Json, now: datetime) -> Question:

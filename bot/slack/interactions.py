@@ -21,6 +21,7 @@ from bot.slack import actions
 from bot.slack.answers import Message, messages
 from bot.slack.client import Refused, call
 from bot.slack.handover import handover
+from bot.slack.incoming import workspace
 from bot.slack.reception import Reception
 from bot.slack.way import reason, way
 from ingest.errors import Conflict
@@ -120,7 +121,7 @@ class Interactions:
     async def stop(self, body: Json, client: AsyncWebClient) -> None:
         """Slack's Stop button (agent_session_stopped): everything under way in that thread stops."""
         event = body["event"]
-        key = ":".join((str(body.get("team_id")), str(event["channel"]), str(event.get("thread_ts") or "")))
+        key = ":".join((workspace(body)[1], str(event["channel"]), str(event.get("thread_ts") or "")))
         for exchange in await self._store.conversation(key, 10):
             if not exchange.over:
                 stopped = await ask_to_stop(self._store, exchange.question.id)

@@ -1,6 +1,6 @@
 """Slack over HTTP: what Slack calls, handed to the Bolt app, and the two addresses at which workspaces install it.
 
-A request without a sound signature gets 401 and nothing else: it is looked at here, before anything reads its body, for
+A request without a sound signature gets 401 and nothing else: it is checked here, before its body is understood, for
 Bolt answers what it cannot read (a timestamp that is no number, a signature that is not ASCII, a broken body) with 500.
 """
 

@@ -1,4 +1,4 @@
-"""Slack's rates, shared by all processes: so many calls of a method in a minute, for an app in a workspace.
+"""Slack's rates, shared by all processes: so many calls of a method in a while, for an app in a workspace.
 
 Slack counts per app, workspace and method, so concurrent answers share what there is (api.slack.com, "Rate limits"). A
 call that adorns asks first and is left out where nothing is left; one that must be made waits its turn.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from bot.ports import BotStore
@@ -20,12 +20,14 @@ A_MINUTE: Mapping[str, int] = MappingProxyType(
         "chat.startStream": 18,
         "chat.appendStream": 90,
         "chat.update": 45,
-        "chat.postMessage": 55,
         "assistant.threads.setStatus": 45,
+        "agents.sessions.setStatus": 45,
         "conversations.replies": 45,
     }
 )
-"""A little less than Slack allows: others' clocks differ from ours. Posting counts for each channel apart."""
+"""A little less than Slack allows: others' clocks differ from ours."""
+POSTS, SECONDS = 3, 3
+"""Posting is counted for each channel apart: about one a second, a few at once."""
 LONGEST = 60.0
 """Seconds that a call waits for its turn; then Slack itself is asked, and says how long to wait."""
 
@@ -41,7 +43,7 @@ class Rates:
         self._sleep = sleep
 
     async def free(self, method: str, team: str, channel: str = "") -> bool:
-        """Take a call of this minute, if there is one left."""
+        """Take a call, if there is one left now."""
         return await self._take(method, team, channel) == 0.0
 
     async def turn(self, method: str, team: str, channel: str = "") -> None:
@@ -53,14 +55,21 @@ class Rates:
 
     async def _take(self, method: str, team: str, channel: str) -> float:
         """0.0: it is taken; else the seconds until there are new ones."""
-        most = A_MINUTE.get(method)
-        if most is None:
-            return 0.0
         now = self._clock.now()
-        ends = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
-        counter = f"slack:{method}:{team}:{channel if method == 'chat.postMessage' else ''}:{ends:%H:%M}"
+        if method == "chat.postMessage":
+            most, ends = POSTS, _next(now, SECONDS)
+        elif method in A_MINUTE:
+            most, ends, channel = A_MINUTE[method], _next(now, 60), ""
+        else:
+            return 0.0
+        counter = f"slack:{method}:{team}:{channel}:{ends:%H:%M:%S}"
         try:
             taken = await self._store.add(counter, 1, ends)
         except StoreUnavailable:
             return 0.0
         return 0.0 if taken <= most else (ends - now).total_seconds()
+
+
+def _next(now: datetime, seconds: int) -> datetime:
+    """When the next of the spans begins into which every minute is divided."""
+    return now.replace(second=now.second // seconds * seconds, microsecond=0) + timedelta(seconds=seconds)

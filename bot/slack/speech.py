@@ -7,7 +7,9 @@ A worker that goes on where another one died finds what was posted, in our log o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import structlog
@@ -25,10 +27,14 @@ from navigator.answer import Answer, Passage, Step
 
 log = structlog.get_logger()
 
-EVENT = "ritbot_answer"
-"""What a message of ours says of itself in its metadata."""
+EVENT, BEGUN = "ritbot_answer", "ritbot_begun"
+"""What a message of ours says of itself in its metadata: it answers a question, or a stream that did not come to that."""
 OURS_TO_MEND = frozenset("invalid_blocks invalid_blocks_format msg_blocks_too_long msg_too_long no_text".split())
 """What Slack says of a message that is not to its liking: then it is said more simply."""
+STREAMED = 12_000
+"""Characters that a message holds (facts: cumulative for a payload); an answer that grows longer is shown at its end."""
+REFRESH = 90.0
+"""Seconds; Slack takes a status away after about two minutes."""
 
 
 class ThreadSpeech:
@@ -43,6 +49,7 @@ class ThreadSpeech:
         clock: Clock,
         *,
         person: bool,
+        refresh: float = REFRESH,
     ) -> None:
         self._client = client
         self._rates = rates
@@ -57,20 +64,29 @@ class ThreadSpeech:
         self._fed = 0
         self._may_stream = exchange.posted is None
         self._passages: tuple[Passage, ...] = ()
-        self._signed = False
+        self._sign = ""
+        self._refresh = refresh
+        self._refreshing: asyncio.Task[None] | None = None
+        self._in_session = False
 
     async def begin(self) -> None:
         if self._resumed and self._posted is None and (found := await self._found()):
             await self._keep(found)
             self._may_stream = False
-        await self._session("processing")
+        await self._begin_session()
         await self._status(STARTED)
+        self._refreshing = asyncio.create_task(self._stay())
 
     async def leave(self) -> None:
         """A status that nobody takes back would stay for two minutes, Slack's own Stop button for an hour."""
-        if self._signed:
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._refreshing
+        if self._sign:
             await self._status("")
-        await self._session("active")
+        if self._in_session:
+            await self._session("active")
 
     async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
         self._passages = tuple(passages)
@@ -84,7 +100,7 @@ class ThreadSpeech:
             self._stream = Stream(self._passages)
         fed, self._fed = self._fed, len(text)
         for piece in (*self._stream.feed(text[fed:]), *self._stream.finish()):  # paragraphs come whole
-            if not await self._append(piece):
+            if self._stream.sent > STREAMED or not await self._append(piece):
                 self._may_stream = False
                 return
 
@@ -109,11 +125,9 @@ class ThreadSpeech:
         if self._posted is not None and self._posted.streaming:
             began, self._posted = self._posted, None
             await self._stop(began)
-        if self._posted is None:
+        if self._posted is None or not await self._update(self._posted.ts, message):
             await self._post(message, main=True)
-        else:
-            await self._update(self._posted.ts, message)
-        self._signed = False
+        self._sign = ""
 
     async def _show(self, made: Sequence[Message]) -> None:
         """The first message in place of what is there, the others behind it."""
@@ -130,7 +144,7 @@ class ThreadSpeech:
                 await self._update(further[position], message)
             else:
                 await self._post(message, main=False)
-        self._signed = False  # a post takes the status away
+        self._sign = ""  # a post takes the status away
 
     async def _post(self, message: Message, *, main: bool) -> None:
         await self._rates.turn("chat.postMessage", self._question.team, self._question.channel)
@@ -141,7 +155,7 @@ class ThreadSpeech:
             "blocks": list(message.blocks) or None,
             "unfurl_links": False,
             "unfurl_media": False,
-            "metadata": {"event_type": EVENT, "event_payload": {"question": self._question.id}},
+            "metadata": self._of_itself(EVENT),
         }
         try:
             ts = str((await call(self._client.chat_postMessage, again=False, **arguments))["ts"])
@@ -166,6 +180,7 @@ class ThreadSpeech:
                 ts=ts,
                 text=message.text,
                 blocks=list(message.blocks),
+                metadata=self._of_itself(EVENT),
             )
         except Refused as error:
             if error.passing or error.code in OURS_TO_MEND:
@@ -190,6 +205,7 @@ class ThreadSpeech:
                     recipient_user_id=question.user,
                     markdown_text=piece,
                 )
+                self._sign = ""  # so does a stream
                 await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
             elif await self._rates.free("chat.appendStream", question.team):
                 arguments: Json = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
@@ -206,7 +222,8 @@ class ThreadSpeech:
     async def _stop(self, posted: Posted) -> None:
         """A stream that has expired, or that Slack closed, needs no stopping."""
         try:
-            await call(self._client.chat_stopStream, channel=posted.channel, ts=posted.ts)
+            metadata = self._of_itself(BEGUN)
+            await call(self._client.chat_stopStream, channel=posted.channel, ts=posted.ts, metadata=metadata)
         except Refused as error:
             if error.passing:
                 raise
@@ -224,15 +241,29 @@ class ThreadSpeech:
                 thread_ts=self._root,
                 status=text,
             )
-            self._signed = bool(text)
+            self._sign = text
         except Refused as error:
             log.debug("status_not_shown", reason=str(error))
 
+    async def _stay(self) -> None:
+        """Show the status again before Slack takes it away."""
+        while True:
+            await asyncio.sleep(self._refresh)
+            if self._sign:
+                await self._status(self._sign)
+
+    async def _begin_session(self) -> None:
+        """While a session is "processing" Slack shows its Stop button (docs.slack.dev, "Agent sessions"). The call that
+        ends it is taken in advance, or the button would stay."""
+        method, team = "agents.sessions.setStatus", self._question.team
+        if await self._rates.free(method, team) and await self._rates.free(method, team):
+            self._in_session = True
+            await self._session("processing")
+
     async def _session(self, status: str) -> None:
-        """While a session is "processing" Slack shows its Stop button (docs.slack.dev, "Agent sessions")."""
         method = self._client.agents_sessions_setStatus
         try:
-            await call(method, tries=1, channel_id=self._question.channel, thread_ts=self._root, status=status)
+            await call(method, tries=2, channel_id=self._question.channel, thread_ts=self._root, status=status)
         except Refused as error:
             log.debug("session_not_shown", reason=str(error))
 
@@ -240,9 +271,12 @@ class ThreadSpeech:
         self._posted = posted
         await self._keep_posted(posted)
 
+    def _of_itself(self, kind: str) -> Json:
+        return {"event_type": kind, "event_payload": {"question": self._question.id}}
+
     async def _found(self, known: Sequence[str] = ()) -> Posted | None:
         """A message of ours for this question that our log does not know: Slack took it, and we never heard. One that
-        was posted says which question it answers; one that was begun as a stream cannot, and says nothing of itself."""
+        was posted or finished says which question it is of; a stream that is open cannot, and says nothing of itself."""
         try:
             replies = await call(
                 self._client.conversations_replies,

@@ -21,23 +21,28 @@ log = structlog.get_logger()
 ClientOf = Callable[[str, str], Awaitable[AsyncWebClient]]
 """(enterprise, team) -> a client with the token of that installation. Raises SpeechFailed where there is none."""
 THREAD_READ = 50
-"""Of a thread into which ritbot is called so many messages are read, the newest."""
+"""Of a thread into which ritbot is called its first message and so many of the newest are read."""
+PAGE = 1_000
+"""Messages that Slack gives at once, the oldest first."""
 
 
 class SlackVoice:
-    """`person`: whether "Ask a person" is offered."""
+    """`person`: whether "Ask a person" is offered. `proxy`: as for all of Slack."""
 
-    def __init__(self, client_of: ClientOf, rates: Rates, clock: Clock, *, person: bool = False) -> None:
+    def __init__(
+        self, client_of: ClientOf, rates: Rates, clock: Clock, *, person: bool = False, proxy: str | None = None
+    ) -> None:
         self._client_of = client_of
         self._rates = rates
         self._clock = clock
         self._person = person
+        self._proxy = proxy
 
     @asynccontextmanager
     async def speak(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[Speech]:
         question = exchange.question
         if question.response_url:
-            yield Whisper(question, self._clock, person=self._person)
+            yield Whisper(question, self._clock, person=self._person, proxy=self._proxy)
             return
         client = await self._client_of(question.enterprise, question.team)
         speech = ThreadSpeech(client, self._rates, exchange, keep, self._clock, person=self._person)
@@ -52,10 +57,11 @@ class SlackVoice:
         try:
             await self._rates.turn("conversations.replies", question.team)
             thread = await call(
-                client.conversations_replies, channel=question.channel, ts=question.thread, limit=THREAD_READ
+                client.conversations_replies, channel=question.channel, ts=question.thread, limit=PAGE
             )
         except Refused as error:
             log.info("thread_not_read", reason=str(error))
             return ()
         said = [message for message in thread.get("messages", []) if str(message.get("ts", "")) < question.ts]
-        return [text for message in said if (text := str(message.get("text", "")).strip())]
+        texts = [text for message in said if (text := str(message.get("text", "")).strip())]
+        return [*texts[:1], *texts[1:][-THREAD_READ:]]

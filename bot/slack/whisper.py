@@ -64,4 +64,4 @@ class Whisper:
         answered = await call(self._webhook.send_dict, body=body)
         if answered["status_code"] != 200:
             code = str(answered["body"]).strip() or f"status {answered['status_code']}"
-            raise Refused(code, "", passing=answered["status_code"] >= 500)
+            raise Refused(code, "", passing=answered["status_code"] == 429 or answered["status_code"] >= 500)

@@ -103,7 +103,7 @@ class Bot:
             return [
                 message
                 for message in self.slack.thread(channel, question)
-                if message.user == self.slack.bot_user and not message.streaming
+                if message.user == self.slack.installed_in(channel).bot_user and not message.streaming
             ]
 
         await self.slack.until(lambda: len(said()) >= count and all(message.blocks for message in said()))
@@ -151,7 +151,8 @@ async def bot(
         site = await stack.enter_async_context(indexed_site(folder, pages or PAGES))
         log = SqliteEventLog(shared / "events.sqlite", clock, timing=Timing(session=5.0, hand_over=1.0, poll=0.01))
         events = Log(await stack.enter_async_context(log))
-        store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", KeySeal(()), clock))
+        seal = KeySeal(chosen.bot.sealing_keys)
+        store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", seal, clock))
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
         stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False)
         listening = await stack.enter_async_context(open_listening(chosen, events, store, site.trees, known))
@@ -162,9 +163,10 @@ async def bot(
         stops = [role.stop for role in listening.roles] + ([answering.stop] if answering else [])
         running = [asyncio.create_task(run()) for run in runs]
         try:
-            connecting = asyncio.create_task(slack.socket.connected())
-            await asyncio.wait({connecting, *running}, return_when=asyncio.FIRST_COMPLETED)
-            connecting.cancel()
+            if listening.roles:
+                connecting = asyncio.create_task(slack.socket.connected())
+                await asyncio.wait({connecting, *running}, return_when=asyncio.FIRST_COMPLETED)
+                connecting.cancel()
             yield Bot(slack, site, store, events, listening, answering)
         finally:
             for stop in stops:

@@ -654,11 +654,13 @@ async def test_a_status_is_cleared_by_a_post_and_after_two_minutes(slack: FakeSl
     direct = ada.direct()
     question = await ada.say(direct, "How?")
     client = web(slack)
-    for end in ("post", "time", "empty"):
+    for end in ("post", "stream", "time", "empty"):
         await client.assistant_threads_setStatus(channel_id=direct.id, thread_ts=question.ts, status="is reading")
         assert slack.status(direct, question) is not None
         if end == "post":
             await client.chat_postMessage(channel=direct.id, thread_ts=question.ts, text="Yes.")
+        elif end == "stream":
+            await client.chat_startStream(channel=direct.id, thread_ts=question.ts)
         elif end == "time":
             slack.clock.advance(121)
         else:

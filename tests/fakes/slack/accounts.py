@@ -17,7 +17,8 @@ def auth_test(call: Call) -> Json:
         "team_id": team.id,
         "user_id": call.by.bot_user,
         "bot_id": call.by.bot_id,
-        "is_enterprise_install": False,
+        "is_enterprise_install": call.by.organisation,
+        **({"enterprise_id": team.enterprise} if team.enterprise else {}),
     }
 
 
@@ -60,6 +61,7 @@ def exchange(state: State, app_id: str, code: str) -> Json:
         return {"ok": False, "error": "invalid_code"}
     installation.revoked = False
     state.installations[installation.team] = installation
+    team = state.teams[installation.team]
     return {
         "ok": True,
         "access_token": installation.token,
@@ -67,9 +69,9 @@ def exchange(state: State, app_id: str, code: str) -> Json:
         "scope": ",".join(sorted(installation.scopes)),
         "bot_user_id": installation.bot_user,
         "app_id": app_id,
-        "team": {"id": installation.team, "name": state.teams[installation.team].name},
-        "enterprise": None,
-        "is_enterprise_install": False,
+        "team": None if installation.organisation else {"id": team.id, "name": team.name},
+        "enterprise": {"id": team.enterprise, "name": "The organisation"} if team.enterprise else None,
+        "is_enterprise_install": installation.organisation,
         "authed_user": {"id": "U0INSTALLER"},
     }
 

@@ -87,11 +87,14 @@ class Events:
         """The app was removed from a workspace."""
         revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [installation.bot_user]}}
         gone = {"type": "app_uninstalled"}
-        return [
+        sent = [
             sent
             for event in (revoked, gone)
             for sent in self._send(str(event["type"]), event, installation, None, None)
         ]
+        for delivery in sent:
+            delivery.payload.pop("authorizations")  # there is none any more
+        return sent
 
     def message(self, message: Message) -> Json:
         """A message as events and conversations.replies show it."""
@@ -142,7 +145,7 @@ class Events:
     def _send(
         self, name: str, event: Json, installation: Installation, channel: Channel | None, message: Message | None
     ) -> list[Delivery]:
-        scope = SCOPE_OF[name]
+        scope, enterprise = SCOPE_OF[name], self._state.teams[installation.team].enterprise
         if name not in self.subscriptions or (scope and scope not in installation.scopes):
             return []
         payload: Json = {
@@ -155,11 +158,11 @@ class Events:
             "event_time": int(self._state.clock.now()),
             "authorizations": [
                 {
-                    "enterprise_id": None,
+                    "enterprise_id": enterprise or None,
                     "team_id": installation.team,
                     "user_id": installation.bot_user,
                     "is_bot": True,
-                    "is_enterprise_install": False,
+                    "is_enterprise_install": installation.organisation,
                 }
             ],
             "is_ext_shared_channel": bool(channel and channel.shared_with),

@@ -69,7 +69,8 @@ class Person:
 
     async def mention(self, channel: Channel, text: str, *, thread: Message | None = None) -> Message:
         """Writes "@ritbot text"."""
-        return await self.say(channel, f"<@{self._slack.installation.bot_user}> {text}".strip(), thread=thread)
+        bot_user = self._slack.installed_in(channel).bot_user
+        return await self.say(channel, f"<@{bot_user}> {text}".strip(), thread=thread)
 
     async def edit(self, message: Message, text: str) -> None:
         before = self._slack.events.message(message)
@@ -100,7 +101,7 @@ class Person:
 
     async def shortcut(self, message: Message, callback_id: str) -> Delivery:
         """A message shortcut, from the message's menu."""
-        payload = self._interaction("message_action", self._slack.installation)
+        payload = self._interaction("message_action", self._slack.installed_in(self._channel(message)))
         payload |= self._on_message(message) | {"callback_id": callback_id, "message_ts": message.ts}
         payload["action_ts"] = self.state.timestamp()
         payload.pop("container")
@@ -108,7 +109,7 @@ class Person:
 
     async def command(self, channel: Channel, command: str, text: str = "") -> Delivery:
         """A slash command. What the app acknowledges with is shown to this person alone."""
-        installation = self._slack.installation
+        installation = self._slack.installed_in(channel)
         team = self.state.teams[installation.team]
         url = ResponseUrl(installation, channel.id, self.id, self.state.clock.now() + RESPONSE_URL_LASTS)
         delivery = self._slack.deliveries.send(
@@ -117,6 +118,7 @@ class Person:
                 "token": "verification",
                 "team_id": team.id,
                 "team_domain": team.domain,
+                **({"enterprise_id": team.enterprise} if team.enterprise else {}),
                 "channel_id": channel.id,
                 "channel_name": "directmessage" if channel.kind == "direct" else channel.name,
                 "user_id": self.id,
@@ -124,7 +126,7 @@ class Person:
                 "command": command,
                 "text": text,
                 "api_app_id": self._slack.app_id,
-                "is_enterprise_install": "false",
+                "is_enterprise_install": str(installation.organisation).lower(),
                 "response_url": self._slack.response_url(url),
                 "trigger_id": views.trigger(self.state, self.id),
             },
@@ -184,15 +186,18 @@ class Person:
             raise forms.NotThere("That message is shown to someone else alone.")
         return place.blocks
 
+    def _channel(self, message: Message) -> Channel:
+        return self.state.channels[message.channel]
+
     def _installation(self, place: Message | View) -> Installation:
         if isinstance(place, View):
             return place.installation
         return next(one for one in self.state.installations.values() if one.bot_user == place.user)
 
     def _on_message(self, message: Message) -> Json:
-        channel = self.state.channels[message.channel]
+        channel = self._channel(message)
         url = ResponseUrl(
-            self._slack.installation,
+            self._slack.installed_in(channel),
             channel.id,
             self.id,
             self.state.clock.now() + RESPONSE_URL_LASTS,
@@ -223,8 +228,8 @@ class Person:
                 "name": self.user.handle,
                 "team_id": self.user.team,
             },
-            "enterprise": None,
-            "is_enterprise_install": False,
+            "enterprise": {"id": team.enterprise} if team.enterprise else None,
+            "is_enterprise_install": installation.organisation,
             "trigger_id": views.trigger(self.state, self.id),
         }
 

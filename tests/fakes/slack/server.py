@@ -144,19 +144,26 @@ class FakeSlack:
 
     # --- who and what is there
 
-    def team(self, name: str) -> Team:
+    def team(self, name: str, *, enterprise: str = "") -> Team:
+        """`enterprise`: the id of the organisation that it belongs to."""
         for team in self.state.teams.values():
             if team.name == name:
                 return team
-        team = Team(self.state.name("T"), name, name.lower().replace(" ", "-"))
+        team = Team(self.state.name("T"), name, name.lower().replace(" ", "-"), enterprise)
         self.state.teams[team.id] = team
         return team
 
-    def oauth_code(self, team: Team) -> str:
-        """Someone of another workspace agreed to install the app: what the redirect carries as `code`."""
+    def oauth_code(self, team: Team, *, organisation: bool = False) -> str:
+        """Someone of another workspace, or of its organisation, agreed to install the app: what the redirect carries as
+        `code`."""
         code = uuid.uuid4().hex
         self.state.codes[code] = self._installed(team)
+        self.state.codes[code].organisation = organisation
         return code
+
+    def installed_in(self, channel: Channel) -> Installation:
+        """The installation in the channel's own workspace, else the first one."""
+        return self.state.installations.get(channel.team, self.installation)
 
     def person(self, name: str, *, team: Team | None = None, guest: Guest = "", admin: bool = False) -> Person:
         for user in self.state.users.values():
@@ -179,20 +186,22 @@ class FakeSlack:
         members: Sequence[Person] | None = None,
         with_bot: bool = True,
         shared_with: Sequence[Team] = (),
+        team: Team | None = None,
     ) -> Channel:
-        """Without `members` every person is in it, those too who are made later."""
+        """Without `members` every person is in it, those too who are made later. `team`: of another workspace."""
         for channel in self.state.channels.values():
             if channel.name == name and channel.kind != "direct":
                 return channel
-        shared = {team.id for team in shared_with}
-        users = [one for one in self.state.users.values() if one.id != self.bot_user]
-        people = [one for one in users if one.team == self._home.id or one.team in shared]
+        own, shared = (team or self._home).id, {other.id for other in shared_with}
+        bot_user = self.state.installations.get(own, self.installation).bot_user
+        users = [one for one in self.state.users.values() if one.id != bot_user]
+        people = [one for one in users if one.team == own or one.team in shared]
         inside = {one.id for one in (people if members is None else members)}
         if with_bot:
-            inside.add(self.bot_user)
-        channel = Channel(self.state.name("C"), self._home.id, name, "private" if private else "public", inside)
+            inside.add(bot_user)
+        channel = Channel(self.state.name("C"), own, name, "private" if private else "public", inside)
         channel.archived, channel.shared_with = archived, shared
-        channel.creator = next(iter(sorted(inside - {self.bot_user})), "")
+        channel.creator = next(iter(sorted(inside - {bot_user})), "")
         self.state.channels[channel.id] = channel
         if members is None:
             self.state.open_to_all.add(channel.id)
@@ -261,7 +270,7 @@ class FakeSlack:
     def _installed(self, team: Team) -> Installation:
         bot = self._user(self._bot, team)
         bot.bot_id = self.state.name("B")
-        return Installation(team.id, f"xoxb-{team.id}-fake", bot.id, bot.bot_id, self._scopes)
+        return Installation(team.id, f"xoxb-{team.id}-{bot.id}-fake", bot.id, bot.bot_id, self._scopes)
 
     def _user(self, name: str, team: Team, *, guest: Guest = "", admin: bool = False) -> User:
         user = User(self.state.name("U"), team.id, name, guest=guest, admin=admin)

@@ -22,11 +22,12 @@ class Team:
     id: str
     name: str
     domain: str
+    enterprise: str = ""
 
 
 @dataclass
 class Installation:
-    """The app in one workspace: its token, its bot user, what it may do."""
+    """The app in one workspace: its token, its bot user, what it may do. `organisation`: in all of its organisation's."""
 
     team: str
     token: str
@@ -34,6 +35,7 @@ class Installation:
     bot_id: str
     scopes: frozenset[str]
     revoked: bool = False
+    organisation: bool = False
 
 
 @dataclass
