@@ -173,16 +173,18 @@ class AnswerService:
         if lease.exchange.attempts > self._bounds.patience.attempts:
             await speech.plainly(ENDED_OFTEN, retry=True)
             return await self._end(lease, "refused", None)
+        silent = settings.quiet and question.kind == "message"
         if lease.exchange.attempts == 1 and (
             refusal := await self._bounds.limits.refusal(self._store, question, self._clock.now())
         ):
             log.info("question_refused")
-            await speech.plainly(refusal, retry=False)
+            if not silent:
+                await speech.plainly(refusal, retry=False)
             return await self._end(lease, "refused", None)
-        silent = settings.quiet and question.kind == "message"
         answer = await self._answered(lease, question, settings, speech, silent=silent)
         if isinstance(answer, str):
-            await speech.plainly(answer, retry=answer != STOPPED)
+            if not silent or answer == STOPPED:
+                await speech.plainly(answer, retry=answer != STOPPED)
             return await self._end(lease, "stopped" if answer == STOPPED else "refused", None)
         await spend(self._store, answer.trace.usage, self._clock.now())
         kept = answer

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from bot.answering import GROUP, AnswerService, Bounds
 from bot.events import QUESTIONS
+from bot.lease import Terms
 from bot.limits import Limits
 from bot.model import ChannelSettings, Question
 from bot.ports import BotStore
@@ -98,12 +99,14 @@ def workspaces(settings: Settings, store: BotStore) -> Workspaces:
 async def open_answering(
     stores: Stores, events: EventLog, store: BotStore, known: KnownSites
 ) -> AsyncIterator[AnswerService]:
-    """The service that answers what was asked."""
+    """The service that answers what was asked. Raises BotError where Slack does not take the token."""
     settings, clock = stores.settings, SystemClock()
+    slack, installed = settings.slack, workspaces(settings, store)
+    await installed.check()
     languages = known.languages()
     answers = settings.answers
     voice = SlackVoice(
-        workspaces(settings, store).client_of, Rates(store, clock), clock, person=settings.slack.person is not None
+        installed.client_of, Rates(store, clock), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
     )
     async with (
         open_navigator(stores, languages) as written,
@@ -115,11 +118,12 @@ async def open_answering(
             voice,
             Asker(written, extracts, known),
             clock,
-            settings_of=Channels(store, settings.slack),
+            settings_of=Channels(store, slack),
             bounds=Bounds(
                 parallel=answers.parallel,
                 longest=answers.timeout,
                 limits=Limits(answers.per_user, answers.per_channel, answers.daily_cost),
+                terms=Terms(lease=answers.lease),
                 patience=Patience(attempts=3),
             ),
         )
@@ -178,7 +182,7 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
         open_answering(stores, events, store, known) as service,
     ):
         roles = [*listening.roles, answer_role(service), retention_role(settings, store)]
-        yield Talking(roles, listening.routes, {**checks(events, store), **listening.checks})
+        yield Talking(roles, listening.routes, {**checks(settings, events, store), **listening.checks})
 
 
 def retention_role(settings: Settings, store: BotStore) -> Role:
@@ -186,11 +190,12 @@ def retention_role(settings: Settings, store: BotStore) -> Role:
     return Role("retention", keeping.run, keeping.stop)
 
 
-def checks(events: EventLog, store: BotStore) -> dict[str, Check]:
+def checks(settings: Settings, events: EventLog, store: BotStore) -> dict[str, Check]:
     """What both roles need."""
     return {
         "questions": lambda: events.lag(QUESTIONS, GROUP),
         "bot store": lambda: store.channel("any", "any"),
+        "slack token": workspaces(settings, store).check,
     }
 
 

@@ -12,6 +12,8 @@ from deploy.settings import Settings
 from ingest.model import Site
 
 app = typer.Typer()
+slack_app = typer.Typer(invoke_without_command=True)
+app.add_typer(slack_app, name="slack")
 
 
 Target = Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")]
@@ -60,12 +62,24 @@ def answer(config: Config = None, folder: Folder = None) -> None:
     run(talking.answer(settings_of(config, folder, server=True), console))
 
 
-@app.command()
-def slack(config: Config = None, folder: Folder = None) -> None:
-    """Listen to Slack and write down what is asked, until stopped."""
+@slack_app.callback()
+def slack(context: typer.Context, config: Config = None, folder: Folder = None) -> None:
+    """Listen to Slack and write down what is asked, until stopped; `init` sets it up."""
+    if context.invoked_subcommand is not None:
+        return
     from deploy.commands import slack as talking
 
     run(talking.listen(settings_of(config, folder, server=True), console))
+
+
+@slack_app.command()
+def init(context: typer.Context, config: Config = None, folder: Folder = None) -> None:
+    """Say how to set the app up in Slack, and try the tokens that are set."""
+    from deploy.commands import slack_init
+
+    before = context.parent.params if context.parent else {}
+    settings = settings_of(config or before.get("config"), folder or before.get("folder"))
+    raise typer.Exit(run(slack_init.init(settings, console)))
 
 
 def _named(settings: Settings, target: str | None) -> list[Site]:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bot.errors import BotError
 from deploy.log import HIDDEN, SECRET_TEXT
 from ingest.errors import IngestError
 
@@ -89,6 +90,6 @@ class Health:
 
 def _plain(error: BaseException) -> str:
     """What happened, in words meant for an operator; of errors that are none of ours, only the kind."""
-    if isinstance(error, IngestError):
+    if isinstance(error, IngestError | BotError):
         return re.sub(r"\s+", " ", SECRET_TEXT.sub(HIDDEN, str(error)))
     return f"internal error ({type(error).__name__}); the log says more"

@@ -63,7 +63,7 @@ class SlackSettings(Section):
         if unset := [name for name in self._needed(listens) if getattr(self, name) is None]:
             names = " and ".join(f"slack.{name}" for name in unset)
             variables = ", ".join(f"RITBOT_SLACK__{name.upper()}" for name in unset)
-            raise SettingsError(f"{names} must be set ({variables}): `ritbot slack init` says where to find it")
+            raise SettingsError(f"{names} must be set ({variables}): `ritbot slack init` says how")
 
     def _needed(self, listens: bool) -> list[str]:
         several = self.mode == "http" and self.client_id is not None
@@ -76,6 +76,9 @@ class SlackSettings(Section):
 class AnswersSettings(Section):
     parallel: int = Field(default=8, ge=1, le=256, description="Questions answered side by side in one process.")
     timeout: float = Field(default=180.0, ge=1, description="Seconds after which an answer is given up.")
+    lease: float = Field(
+        default=60.0, ge=3, description="Seconds after which another process goes on with the answer of one that died."
+    )
     per_user: int = Field(default=30, ge=0, description="Questions that a person may ask in an hour; 0: any number.")
     per_channel: int = Field(default=120, ge=0, description="The same for a channel.")
     daily_cost: float = Field(

@@ -82,7 +82,7 @@ def resolve(base: str, href: str) -> str | None:
     href = href.strip(_C0_AND_SPACE).translate({9: None, 10: None, 13: None})
     href = _BEFORE_QUERY.sub(lambda m: m[0].replace("\\", "/"), href, count=1)
     try:
-        parts = _split(urljoin(base, href))
+        parts = _split(urljoin(base, href or base))  # urljoin leaves a base alone that it puts in order otherwise
         authority = _authority(parts)
     except ValueError:
         return None

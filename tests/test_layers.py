@@ -27,6 +27,7 @@ LONGEST = 320
 
 EVERYWHERE = {"structlog"}
 VENDORS = {
+    "aiohttp": ("bot/slack/client.py",),
     "aiokafka": ("ingest/events/kafka*.py",),
     "annotated_types": ("deploy/complaints.py",),
     "anthropic": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
@@ -55,9 +56,23 @@ VENDORS = {
     "selectolax": ("ingest/html/*.py",),
     "sentence_transformers": ("ingest/embed.py",),
     "sentencex": ("ingest/text/*.py",),
+    "slack_bolt": (
+        "bot/slack/app.py",
+        "bot/slack/installations.py",
+        "bot/slack/over_http.py",
+        "bot/slack/socket.py",
+        "bot/slack/workspaces.py",
+    ),
+    "slack_sdk": ("bot/slack/*.py",),
     "snowballstemmer": ("ingest/text/*.py",),
     "sqlite3": ("bot/store/sqlite.py", "ingest/stores/*.py", "ingest/events/sqlite*.py"),
-    "starlette": ("deploy/health.py", "deploy/hooks.py", "deploy/ingest_roles.py"),
+    "starlette": (
+        "bot/slack/over_http.py",
+        "deploy/health.py",
+        "deploy/hooks.py",
+        "deploy/ingest_roles.py",
+        "deploy/roles.py",
+    ),
     "tokenizers": ("ingest/embed.py",),
     "torch": ("ingest/embed.py",),
     "transformers": ("ingest/embed.py",),
@@ -71,6 +86,7 @@ PURE = (
     "bot/codec.py", "bot/errors.py", "bot/events.py", "bot/model.py", "bot/ports.py",
     "bot/freshness.py", "bot/slack/actions.py", "bot/slack/answers.py", "bot/slack/blocks.py", "bot/slack/inline.py", "bot/slack/markdown.py",
     "bot/slack/neutral.py", "bot/slack/packing.py", "bot/slack/pieces.py", "bot/slack/signs.py", "bot/slack/tables.py", "bot/slack/way.py",
+    "bot/slack/handover.py", "bot/slack/incoming.py", "bot/slack/simple.py",
     "ingest/events/codec.py", "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py",
     "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/losses.py", "ingest/model.py", "ingest/place.py",
     "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py", "navigator/answer.py", "navigator/codec.py", "navigator/errors.py",

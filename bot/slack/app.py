@@ -18,6 +18,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack import actions
+from bot.slack.aside import tell
 from bot.slack.background import Background
 from bot.slack.home import Home
 from bot.slack.incoming import Heard, commanded, heard, picked
@@ -31,13 +32,16 @@ log = structlog.get_logger()
 
 Json = Mapping[str, Any]
 Press = Callable[[Json, AsyncWebClient], Awaitable[str]]
+"""What is done with a payload; what could not be done comes back as a sentence, "" else."""
 
 ASK = "/ask"
 RITBOT = "/ritbot"
 SHORTCUT = "answer_from_docs"
 USAGE = "Ask me something, for example: `/ask How do I rotate the keys?`"
 NOT_INSTALLED = "I am not installed in this workspace any more: ask whoever manages your apps to install me again."
+NO_WORDS = "There are no words in that message that I could answer."
 LOOKING = "Looking into the documentation …"
+FAILED = "That did not work just now. Please try once more."
 HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
@@ -103,13 +107,16 @@ def _commands(
     async def ritbot(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         if str(body.get("text") or "").strip().lower() != "settings":
             return await ack(HELP)
-        background.start("settings", settings.open(body, client))
+        background.start("settings", _done(settings.open, body, client))
         return await ack()
 
-    async def shortcut(body: Json, ack: AsyncAck) -> BoltResponse:
+    async def shortcut(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         question = picked(body)
-        if question and not await reception.closed(question, shared=False):
+        closed = await reception.closed(question, shared=False) if question else NO_WORDS
+        if question and not closed:
             await reception.take(question)
+        if closed:
+            background.start("shortcut", tell(body, client, closed))
         return await ack()
 
     app.command(ASK)(ask)
@@ -119,12 +126,8 @@ def _commands(
 
 def _buttons(app: AsyncApp, interactions: Interactions, background: Background) -> None:
     def pressed(action_id: str, press: Press) -> None:
-        async def answer(body: Json, client: AsyncWebClient) -> None:
-            if sorry := await press(body, client):
-                await interactions.tell(body, client, sorry)
-
         async def listener(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
-            background.start(action_id, answer(body, client))
+            background.start(action_id, _done(press, body, client))
             return await ack()
 
         app.action(action_id)(listener)
@@ -139,6 +142,17 @@ def _buttons(app: AsyncApp, interactions: Interactions, background: Background) 
         await interactions.stop(body, client)
 
     app.event("agent_session_stopped")(stopped)
+
+
+async def _done(press: Press, body: Json, client: AsyncWebClient) -> None:
+    """Whoever pressed hears of what could not be done."""
+    try:
+        sorry = await press(body, client)
+    except Exception as error:  # a defect of ours, too
+        log.error("press_failed", kind=type(error).__name__, reason=str(error))
+        sorry = FAILED
+    if sorry:
+        await tell(body, client, sorry)
 
 
 def _modals(

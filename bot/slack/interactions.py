@@ -1,12 +1,12 @@
 """What people do with an answer: judge it, see the way to it, ask a person, try again, share it, stop it.
 
 Each method takes the payload that Slack sent and a client of that workspace. What cannot be done comes back as a sentence
-for whoever pressed, and `tell` says it to them alone.
+for whoever pressed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from bot.model import Exchange, Feedback
 from bot.ports import BotStore
 from bot.slack import actions
 from bot.slack.answers import Message, messages
+from bot.slack.aside import who
 from bot.slack.client import Refused, call
 from bot.slack.handover import handover
 from bot.slack.incoming import workspace
@@ -33,6 +34,8 @@ Json = Mapping[str, Any]
 
 NOT_KNOWN = "I no longer have this answer: it is older than what I keep."
 ASKED_ALREADY = "A person has been asked already; see above in the thread."
+SHARED_ALREADY = "This answer has been shared already."
+TRIED_ALREADY = "I have tried this again already; see below in the thread."
 NOT_HERE = "I could not post here: invite me to the channel first."
 
 
@@ -49,11 +52,14 @@ class Interactions:
         """Thumbs up or down: kept at once, then asked why."""
         value = _value(body)
         verdict, question_id = actions.feedback_of(value)
-        given = Feedback(_user(body), verdict, self._clock.now())
+        given = Feedback(who(body), verdict, self._clock.now())
         if await self._change(question_id, lambda exchange: _with_feedback(exchange, given)) is None:
             return NOT_KNOWN
         log.info("feedback_given", question=question_id, verdict=verdict)
-        await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=reason(value))
+        try:
+            await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=reason(value))
+        except Refused as error:  # the verdict counts all the same
+            log.info("reason_not_asked", question=question_id, reason=str(error))
         return ""
 
     async def explain(self, body: Json, client: AsyncWebClient) -> None:
@@ -62,7 +68,7 @@ class Interactions:
         verdict, question_id = actions.feedback_of(str(view["private_metadata"]))
         words = view["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value") or ""
         if words.strip():
-            given = Feedback(_user(body), verdict, self._clock.now(), words.strip())
+            given = Feedback(who(body), verdict, self._clock.now(), words.strip())
             await self._change(question_id, lambda exchange: _with_feedback(exchange, given))
 
     async def show_way(self, body: Json, client: AsyncWebClient) -> str:
@@ -78,11 +84,8 @@ class Interactions:
         exchange = await self._exchange(_value(body))
         if exchange is None:
             return NOT_KNOWN
-        until = self._clock.now() + timedelta(days=7)
-        if await self._store.add(f"person:{exchange.question.id}", 1, until) > 1:
-            return ASKED_ALREADY
-        message = handover(exchange, group=self._person, asked_by=_user(body))
-        return "" if await self._post(exchange, client, message) else NOT_HERE
+        message = handover(exchange, group=self._person, asked_by=who(body))
+        return await self._once("person", exchange, client, [message], ASKED_ALREADY)
 
     async def retry(self, body: Json, client: AsyncWebClient) -> str:
         """The same question once more, as one of its own."""
@@ -99,6 +102,8 @@ class Interactions:
             attempt=attempt,
             response_url=str(body.get("response_url") or "") if private else "",
         )
+        if await self._exchange(again.id):
+            return TRIED_ALREADY
         await self._reception.take(again)
         return ""
 
@@ -110,13 +115,7 @@ class Interactions:
         made = messages(
             exchange.answer, question_id=exchange.question.id, now=self._clock.now(), person=bool(self._person)
         )
-        root = ""
-        for message in made:
-            posted = await self._post(exchange, client, message, thread=root)
-            if not posted:
-                return NOT_HERE
-            root = root or posted
-        return ""
+        return await self._once("share", exchange, client, made, SHARED_ALREADY)
 
     async def stop(self, body: Json, client: AsyncWebClient) -> None:
         """Slack's Stop button (agent_session_stopped): everything under way in that thread stops."""
@@ -141,6 +140,26 @@ class Interactions:
                 continue
         return None
 
+    async def _once(
+        self, what: str, exchange: Exchange, client: AsyncWebClient, made: Sequence[Message], already: str
+    ) -> str:
+        """Post it once for an answer, whoever presses how often; why it was not posted, "" where it was."""
+        counter, until = f"{what}:{exchange.question.id}", self._clock.now() + timedelta(days=7)
+        if await self._store.add(counter, 1, until) > 1:
+            await self._store.add(counter, -1, until)
+            return already
+        root = ""
+        try:
+            for message in made:
+                posted = await self._post(exchange, client, message, thread=root)
+                root = root or posted
+                if not posted:
+                    break
+        finally:
+            if not root:
+                await self._store.add(counter, -1, until)
+        return "" if root else NOT_HERE
+
     async def _post(self, exchange: Exchange, client: AsyncWebClient, message: Message, thread: str = "") -> str:
         """The ts of what was posted; "" where ritbot may not post."""
         question = exchange.question
@@ -163,28 +182,10 @@ class Interactions:
             return ""
         return str(posted["ts"])
 
-    async def tell(self, body: Json, client: AsyncWebClient, text: str) -> None:
-        """To whoever pressed, and to nobody else."""
-        container: Json = body.get("container") or {}
-        try:
-            await call(
-                client.chat_postEphemeral,
-                channel=str((body.get("channel") or {}).get("id") or container.get("channel_id")),
-                user=_user(body),
-                thread_ts=container.get("thread_ts") or None,
-                text=text,
-            )
-        except Refused as error:
-            log.info("not_told", reason=str(error))
-
 
 def _value(body: Json) -> str:
     """What the pressed element carries."""
     return str(body["actions"][0]["value"])
-
-
-def _user(body: Json) -> str:
-    return str((body.get("user") or {}).get("id"))
 
 
 def _with_feedback(exchange: Exchange, given: Feedback) -> Exchange:

@@ -62,7 +62,9 @@ class Reception:
         return True
 
     async def closed(self, question: Question, *, shared: bool) -> str:
-        """Why the asker is not let in; "" who is."""
+        """Why the asker is not let in, or not there; "" who is."""
+        if question.kind == "shortcut" and (await self._settings_of(question.team, question.channel)).mode == "off":
+            return "I am turned off in this channel. You can ask me directly, or with `/ask`."
         outside = shared or question.asker_team not in ("", question.team)
         if outside and not self._doors.shared:
             return "I am closed to people outside this workspace and in channels that are shared with other companies."
@@ -82,7 +84,7 @@ class Reception:
         question = heard.question
         if heard.to_others:
             return "it is addressed to someone else"
-        if not question.text and not heard.named:
+        if not question.text and not heard.named and question.kind != "direct":
             return "it says nothing"
         if question.kind != "direct":
             settings = await self._settings_of(question.team, question.channel)

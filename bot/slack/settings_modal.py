@@ -54,12 +54,13 @@ class SettingsModal:
         self._sites = tuple(sites)[:MOST_SITES]
         self._managers = managers
 
-    async def open(self, body: Json, client: AsyncWebClient) -> None:
+    async def open(self, body: Json, client: AsyncWebClient) -> str:
         """The command's payload; opens the modal."""
         team, channel, user = str(body["team_id"]), str(body["channel_id"]), str(body["user_id"])
         settings = await self._settings_of(team, channel)
         view = self._view(settings, changeable=await self._manages(client, channel, user))
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
+        return ""
 
     async def submit(self, body: Json, client: AsyncWebClient) -> dict[str, str]:
         """Keep what was chosen; what is wrong with it, by block id, else empty."""

@@ -17,6 +17,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import SlackClosed
 from bot.slack.client import Refused, call
@@ -58,8 +59,8 @@ class Socket:
 
     async def run(self) -> None:
         """Until `stop`. Raises SlackClosed where Slack does not take the token."""
-        await self._try_token()
         while not self._stop.is_set():
+            await self._try_token()
             self._handler = _Handler(self._app, self._app_token, self._proxy, self._ping)
             connecting = asyncio.create_task(self._handler.client.connect_to_new_endpoint())
             try:
@@ -77,15 +78,9 @@ class Socket:
     async def _try_token(self) -> None:
         """The library would try a wrong token for ever."""
         try:
-            await call(self._app.client.apps_connections_open, app_token=self._app_token)
+            await try_app_token(self._app.client, self._app_token)
         except Refused as error:
-            if error.passing:
-                log.warning("slack_unreachable", reason=str(error))
-                return
-            raise SlackClosed(
-                f"Slack does not take the app token ({error.code}): slack.app_token must begin with xapp- and have the"
-                " scope connections:write; copy it again from Basic Information, App-Level Tokens"
-            ) from error
+            log.warning("slack_unreachable", reason=str(error))
 
     async def _until_dead(self, handler: _Handler) -> None:
         alive = time.monotonic()
@@ -106,6 +101,19 @@ class Socket:
             async with asyncio.timeout(CLOSING):
                 await handler.client.close()  # type: ignore[no-untyped-call]
         await handler.client.aiohttp_client_session.close()
+
+
+async def try_app_token(client: AsyncWebClient, token: str) -> None:
+    """Raises SlackClosed where Slack does not take the token, Refused where Slack does not answer."""
+    try:
+        await call(client.apps_connections_open, app_token=token)
+    except Refused as error:
+        if error.passing:
+            raise
+        raise SlackClosed(
+            f"Slack does not take the app token ({error.code}): slack.app_token must begin with xapp- and have the scope"
+            " connections:write; copy it again from Basic Information, App-Level Tokens"
+        ) from error
 
 
 class _Handler(AsyncSocketModeHandler):

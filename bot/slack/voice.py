@@ -56,9 +56,7 @@ class SlackVoice:
         client = await self._client_of(question.enterprise, question.team)
         try:
             await self._rates.turn("conversations.replies", question.team)
-            thread = await call(
-                client.conversations_replies, channel=question.channel, ts=question.thread, limit=PAGE
-            )
+            thread = await call(client.conversations_replies, channel=question.channel, ts=question.thread, limit=PAGE)
         except Refused as error:
             log.info("thread_not_read", reason=str(error))
             return ()

@@ -82,27 +82,10 @@ class Workspaces:
 
     async def check(self) -> Identity | None:
         """Whether Slack takes the token and what it may do; None where workspaces install the app themselves. Raises
-        SlackClosed, with what to do."""
+        SlackClosed as `sound`."""
         if self._token is None:
             return None
-        try:
-            known = await self.identity(self._token)
-        except Refused as error:
-            if error.passing:
-                raise SlackClosed(f"Slack cannot be reached at {self._base_url}: {error}") from error
-            raise SlackClosed(
-                f"Slack does not take the bot token ({error.code}): slack.bot_token must begin with xoxb-; copy it again"
-                " from OAuth & Permissions of the app"
-            ) from error
-        if not known.bot_id:
-            raise SlackClosed(
-                "slack.bot_token is the token of a person: set the bot's, which begins with xoxb-, from OAuth & Permissions"
-            )
-        if known.missing:
-            raise SlackClosed(
-                f"the bot token lacks {', '.join(known.missing)}: add to the app what deploy/slack/manifest.yaml asks for,"
-                " and install it again"
-            )
+        known = self._identities[self._token] = await sound(self.client(self._token))
         return known
 
     async def client_of(self, enterprise: str, team: str) -> AsyncWebClient:
@@ -181,3 +164,26 @@ async def who(client: AsyncWebClient) -> Identity:
         name=str(answer.get("user") or ""),
         scopes=frozenset(scope.strip() for scope in answer[SCOPES].split(",") if scope.strip()),
     )
+
+
+async def sound(client: AsyncWebClient) -> Identity:
+    """Whom the client's token belongs to. Raises SlackClosed, with what to do, where ritbot cannot work with it."""
+    try:
+        known = await who(client)
+    except Refused as error:
+        if error.passing:
+            raise SlackClosed(f"Slack cannot be reached at {client.base_url}: {error}") from error
+        raise SlackClosed(
+            f"Slack does not take the bot token ({error.code}): slack.bot_token must begin with xoxb-; copy it again"
+            " from OAuth & Permissions of the app"
+        ) from error
+    if not known.bot_id:
+        raise SlackClosed(
+            "slack.bot_token is the token of a person: set the bot's, which begins with xoxb-, from OAuth & Permissions"
+        )
+    if known.missing:
+        raise SlackClosed(
+            f"the bot token lacks {', '.join(known.missing)}: add to the app what deploy/slack/manifest.yaml asks for,"
+            " and install it again"
+        )
+    return known

@@ -5,16 +5,15 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from deploy.command_line import no_index
 from deploy.commands.dead_letters import waiting
 from deploy.compose import Stores, anthropic_model, open_stores
 from deploy.events import open_events
+from deploy.findings import Finding, show
 from deploy.known_sites import known_sites
 from deploy.log import HIDDEN, SECRET_TEXT
 from deploy.settings import Settings, config_file
@@ -29,24 +28,9 @@ LOW_DISK = 500_000_000
 """Bytes; with less room left than this an index may not be written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`ok` None: worth knowing, no fault. `advice`: what to do."""
-
-    ok: bool | None
-    what: str
-    advice: str = ""
-
-
 async def doctor(settings: Settings, console: Console, config: Path | None) -> int:
     """Print the findings as they come; 0 if there is no fault."""
-    faults = 0
-    async for finding in _findings(settings, config):
-        faults += finding.ok is False
-        sign, style = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}[finding.ok]
-        console.print(Text.assemble((f"{sign} ", style), finding.what))
-        if finding.advice:
-            console.print(Text(f"  → {finding.advice}", style="yellow"))
+    faults = await show(_findings(settings, config), console)
     console.print()
     console.print("Everything is in order." if not faults else f"{faults} thing{'s' if faults > 1 else ''} to mend.")
     return 1 if faults else 0
@@ -65,6 +49,11 @@ async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Fi
         yield finding
     async for finding in _model(settings):
         yield finding
+    if settings.slack.wanted:
+        from deploy.slack_check import slack_findings  # its libraries take a moment to import
+
+        async for finding in slack_findings(settings):
+            yield finding
 
 
 def _weights(settings: Settings) -> Finding:

@@ -29,7 +29,7 @@ async def listen(settings: Settings, console: Console) -> None:
         open_bot_store(settings) as store,
         open_listening(settings, events, store, trees, known) as listening,
     ):
-        health.ready({**checks(events, store), **listening.checks}, listening.routes)
+        health.ready({**checks(settings, events, store), **listening.checks}, listening.routes)
         with stopped_by_signals() as stop:
             console.print(f"Listening to Slack. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles(listening.roles or [_until(stop)], stop, health)
@@ -49,7 +49,7 @@ async def answer(settings: Settings, console: Console) -> None:
         open_bot_store(settings) as store,
         open_answering(stores, events, store, known) as service,
     ):
-        health.ready(checks(events, store) | {"search index": stores.index.count})
+        health.ready(checks(settings, events, store) | {"search index": stores.index.count})
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles([answer_role(service), retention_role(settings, store)], stop, health)

@@ -59,9 +59,11 @@ async def playing(folder: Path) -> AsyncIterator[Play]:
         async with open_bot(settings) as roles:
             stop = asyncio.Event()
             running = asyncio.create_task(run_roles(roles, stop, Health()))
-            yield slack
-            stop.set()
-            await running
+            try:
+                yield slack
+            finally:
+                stop.set()
+                await running
 
 
 async def ask(page: Page, url: str, question: str) -> None:

@@ -14,17 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from starlette.applications import Starlette
+
 from bot.answering import GROUP, AnswerService
 from bot.events import QUESTIONS
 from bot.model import Exchange
+from bot.slack.over_http import EVENTS
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from deploy.bot_roles import open_answering, open_listening
 from deploy.compose import Stores, SystemClock
+from deploy.http import serving
 from deploy.known_sites import KnownSites
 from deploy.roles import Talking
 from deploy.settings import IndexSettings, ModelSettings, Settings
 from deploy.slack_settings import AnswersSettings, SlackSettings
+from deploy.store_settings import HttpSettings
 from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.sqlite_group import Timing
@@ -173,3 +178,16 @@ async def bot(
                 if stop:
                     stop()
             await asyncio.gather(*running)
+
+
+@asynccontextmanager
+async def over_http(folder: Path, slack: FakeSlack, **changes: Any) -> AsyncIterator[tuple[Bot, str]]:
+    """The bot behind a server of its own, and the address of that server, which the fake calls from now on. `changes`:
+    as for `bot`."""
+    own = {"mode": "http", "app_token": None, "signing_secret": slack.signing_secret}
+    async with (
+        bot(folder, slack, **{**own, **changes}) as ritbot,
+        serving(Starlette(routes=list(ritbot.listening.routes)), HttpSettings(port=0)) as address,
+    ):
+        slack.over_http(address + EVENTS)
+        yield ritbot, address

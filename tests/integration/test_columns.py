@@ -3,7 +3,8 @@ ingest/stores/opensearch_words.py).
 
 The pages are those of the Ray documentation that the questions are about and every tenth of the others: to embed
 them takes two minutes on two cores, once; their vectors are kept with the benchmark's. RITBOT_TEST_PAGES=all
-takes all 518 pages, which takes ten.
+takes all 518 pages, which takes ten. There one question of the 145 shares 38 nodes, all others at least 48: both columns
+find the same 200 chunks by meaning and 195 of 200 by words for it, in another order.
 """
 
 from __future__ import annotations

@@ -42,12 +42,14 @@ async def bolt(slack: FakeSlack, listen: Listen | None = None, *, sockets: int =
     if listen:
         listen(app)
     handlers = [AsyncSocketModeHandler(app, slack.app_token, ping_interval=0.3) for _ in range(sockets)]
-    for handler in handlers:
-        await handler.connect_async()  # type: ignore[no-untyped-call]
-    await slack.socket.connected(sockets)
-    yield app
-    for handler in handlers:
-        await handler.close_async()  # type: ignore[no-untyped-call]
+    try:
+        for handler in handlers:
+            await handler.connect_async()  # type: ignore[no-untyped-call]
+        await slack.socket.connected(sockets)
+        yield app
+    finally:
+        for handler in handlers:
+            await handler.close_async()  # type: ignore[no-untyped-call]
 
 
 async def error(call: Any) -> str:
@@ -252,6 +254,15 @@ async def test_a_mute_socket_is_connected_and_delivers_nothing(slack: FakeSlack)
         await slack.settled()
         assert len(slack.socket.connections) == 1
     assert [attempt.failed for attempt in slack.deliveries.all[0].attempts] == ["timeout"]
+
+
+async def test_a_command_that_nobody_acknowledges_is_sent_once(slack: FakeSlack) -> None:
+    general, ada = slack.channel("general"), slack.person("Ada")
+    slack.deliveries.ack_within = 0.2
+    slack.deliveries.retries_after = (0, 0, 0)
+    delivery = await ada.command(general, "/ask", "How?")
+    assert not delivery.acked
+    assert len(delivery.attempts) == 1
 
 
 async def test_without_the_scope_or_the_bot_in_the_channel_nothing_is_heard() -> None:

@@ -51,10 +51,12 @@ async def bolt_over_http(slack: FakeSlack, heard: list[Any], *, slow: float = 0.
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(starlette, log_level="critical", lifespan="off"))
     serving = asyncio.create_task(server.serve([listener]))
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/slack/events"
-    server.should_exit = True
-    await serving
-    listener.close()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/slack/events"
+    finally:
+        server.should_exit = True
+        await serving
+        listener.close()
 
 
 async def test_events_and_commands_arrive_signed_and_are_acknowledged() -> None:

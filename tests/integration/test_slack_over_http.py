@@ -8,25 +8,20 @@ import hmac
 import io
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from aiohttp import ClientSession
-from starlette.applications import Starlette
 
 from bot.slack import actions
 from bot.slack.app import LOOKING, SHORTCUT
 from bot.slack.over_http import EVENTS, MOST_BYTES
 from deploy.complaints import SettingsError
-from deploy.http import serving
 from deploy.slack_settings import CALLED, SlackSettings
-from deploy.store_settings import HttpSettings
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack_bot import Bot, bot
+from tests.fakes.slack_bot import over_http
 
 QUESTION = "How do I prime a pump with water?"
 
@@ -35,18 +30,6 @@ QUESTION = "How do I prime a pump with water?"
 async def slack() -> AsyncIterator[FakeSlack]:
     async with FakeSlack() as fake:
         yield fake
-
-
-@asynccontextmanager
-async def over_http(folder: Path, slack: FakeSlack, **changes: Any) -> AsyncIterator[tuple[Bot, str]]:
-    """The bot and the address that Slack calls."""
-    own = {"mode": "http", "app_token": None, "signing_secret": slack.signing_secret}
-    async with (
-        bot(folder, slack, **{**own, **changes}) as ritbot,
-        serving(Starlette(routes=list(ritbot.listening.routes)), HttpSettings(port=0)) as address,
-    ):
-        slack.over_http(address + EVENTS)
-        yield ritbot, address
 
 
 async def test_events_interactivity_and_commands_are_answered(tmp_path: Path, slack: FakeSlack) -> None:
@@ -125,19 +108,24 @@ def forged(body: str, secret: str) -> Iterator[tuple[str, dict[str, str]]]:
     yield "with a signature that is not ASCII", good | {"X-Slack-Signature": "v0=é" + "0" * 63}
 
 
-@pytest.mark.parametrize("body", ['{"type": "url_verification", "challenge": "c"}', "{", "payload={", "", "\u20ac"])
-async def test_what_slack_did_not_sign_gets_401_and_is_not_read(tmp_path: Path, slack: FakeSlack, body: str) -> None:
+BODIES = ('{"type": "url_verification", "challenge": "c"}', "ssl_check=1&token=t", "{", "payload={", "", "€")
+
+
+async def test_what_slack_did_not_sign_gets_401_and_is_not_read(tmp_path: Path, slack: FakeSlack) -> None:
     async with over_http(tmp_path, slack, answers=False) as (_, address), ClientSession() as session:
-        for what, headers in forged(body, slack.signing_secret):
-            typed = {"Content-Type": "application/json", **headers}
-            async with session.post(address + EVENTS, data=body.encode(), headers=typed) as response:
-                assert response.status == 401, what
-                assert "challenge" not in await response.json(), what
+        for body in BODIES:
+            for what, headers in forged(body, slack.signing_secret):
+                typed = {"Content-Type": "application/json", **headers}
+                async with session.post(address + EVENTS, data=body.encode(), headers=typed) as response:
+                    assert response.status == 401, (body, what)
+                    assert list(await response.json()) == ["error"]
 
 
 async def test_a_body_that_is_no_text_is_not_slacks(tmp_path: Path, slack: FakeSlack) -> None:
     async with over_http(tmp_path, slack, answers=False) as (_, address), ClientSession() as session:
-        async with session.post(address + EVENTS, data=b"\xff\xfe", headers=signed("", slack.signing_secret)) as response:
+        async with session.post(
+            address + EVENTS, data=b"\xff\xfe", headers=signed("", slack.signing_secret)
+        ) as response:
             assert response.status == 401
         headers = signed("{", slack.signing_secret)
         async with session.post(address + EVENTS, data="{", headers=headers) as response:

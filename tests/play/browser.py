@@ -22,5 +22,7 @@ async def chromium() -> AsyncIterator[Browser]:
         raise FileNotFoundError("There is no Chromium here: install the package `chromium`.")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        await browser.close()
+        try:
+            yield browser
+        finally:
+            await browser.close()

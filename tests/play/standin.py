@@ -217,8 +217,10 @@ async def playing(*, port: int = 0, pause: float = 0.4, **how: Any) -> AsyncIter
         bot = app(AsyncWebClient(slack.bot_token, base_url=slack.base_url), pause)
         handler = AsyncSocketModeHandler(bot, slack.app_token)
         await handler.connect_async()  # type: ignore[no-untyped-call]
-        yield slack
-        await handler.close_async()  # type: ignore[no-untyped-call]
+        try:
+            yield slack
+        finally:
+            await handler.close_async()  # type: ignore[no-untyped-call]
 
 
 async def main() -> None:

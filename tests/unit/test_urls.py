@@ -7,7 +7,7 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.urls import equivalent, fragment, node_link, page_key, preferred, resolve, same_page
@@ -200,6 +200,7 @@ class TestResolve:
         assert resolve("file:///srv/docs/a.html", "b.html") == "file:///srv/docs/b.html"
 
     @given(absolute_urls, st.text(max_size=30) | odd_text)
+    @example("http://docs.example.test:8443/;", "")
     def test_it_never_raises_and_what_it_gives_has_a_key(self, base: str, href: str) -> None:
         absolute = resolve(base, href)
         if absolute is not None:

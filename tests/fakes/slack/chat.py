@@ -42,6 +42,7 @@ def update(call: Call) -> Json:
         message.blocks, message.stream = [], None
     message.text = _text(call.arguments) or message.text
     message.blocks = with_ids(call.state, _blocks(call.arguments)) if _given(call.arguments) else message.blocks
+    message.arguments |= {name: call.arguments[name] for name in ("metadata",) if name in call.arguments}
     message.edits += 1
     message.edited_at = call.state.timestamp()
     call.state.clear_status(channel.id, message.root)

@@ -80,6 +80,8 @@ def _shown(call: Call, message: Message) -> Json:
     thread = call.state.thread(message.channel, message.ts)
     if message.root == message.ts and len(thread) > 1:
         shown |= {"thread_ts": message.ts, "reply_count": len(thread) - 1, "latest_reply": thread[-1].ts}
+    if _flag(call, "include_all_metadata") and message.arguments.get("metadata"):
+        shown["metadata"] = message.arguments["metadata"]
     return {name: value for name, value in shown.items() if name not in ("channel", "channel_type", "event_ts")}
 
 

@@ -66,6 +66,7 @@ def stop(call: Call) -> Json:
     assert message.stream is not None
     message.stream.blocks += with_ids(call.state, list(call.get("blocks", [])))
     message.stream.ended = "app"
+    message.arguments |= {name: call.arguments[name] for name in ("metadata",) if name in call.arguments}
     message.text, message.blocks = message.stream.markdown, _shown(call.state, message.stream)
     call.state.clear_status(message.channel, message.root)
     call.state.changed()

@@ -1,0 +1,75 @@
+"""Whether Slack takes what the settings say: the tokens, their scopes, the workspaces that installed the app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.errors import BotError, SlackClosed
+from bot.slack.client import Refused, quiet_client
+from bot.slack.socket import try_app_token
+from bot.slack.workspaces import sound
+from deploy.bot import open_bot_store
+from deploy.complaints import SettingsError
+from deploy.findings import Finding
+from deploy.settings import Settings
+from ingest.errors import IngestError
+
+
+async def slack_findings(settings: Settings) -> AsyncIterator[Finding]:
+    """Nothing where Slack is not set up. Each token that is set is tried; nothing is posted."""
+    slack = settings.slack
+    if not slack.wanted:
+        return
+    try:
+        slack.check()
+    except SettingsError as error:
+        yield Finding(False, "Slack: not everything is set", str(error))
+    if slack.bot_token is not None:
+        yield await _workspace(settings, slack.bot_token.get_secret_value())
+    elif slack.mode == "http" and slack.client_id is not None:
+        async for finding in _installed(settings):
+            yield finding
+    if slack.mode == "socket" and slack.app_token is not None:
+        yield await _socket(settings, slack.app_token.get_secret_value())
+
+
+async def _workspace(settings: Settings, token: str) -> Finding:
+    try:
+        known = await sound(_client(settings, token))
+    except SlackClosed as error:
+        return Finding(False, "Slack: the bot token cannot be used", str(error))
+    how = "Socket Mode" if settings.slack.mode == "socket" else "HTTP"
+    return Finding(True, f"Slack: {known.team_name}, as @{known.name} ({how}); no scope is missing")
+
+
+async def _socket(settings: Settings, token: str) -> Finding:
+    try:
+        await try_app_token(_client(settings, ""), token)
+    except (SlackClosed, Refused) as error:
+        return Finding(False, "Slack: the app token cannot be used", str(error))
+    return Finding(True, "Slack: the app token opens a connection")
+
+
+async def _installed(settings: Settings) -> AsyncIterator[Finding]:
+    """Those of the workspaces whose token cannot be used, and how many there are."""
+    count = 0
+    try:
+        async with open_bot_store(settings) as store:
+            async for installation in store.installations():
+                count += 1
+                where = installation.team or installation.enterprise
+                try:
+                    await sound(_client(settings, installation.bot_token))
+                except SlackClosed as error:
+                    yield Finding(False, f"Slack: the token of {where} cannot be used", str(error))
+    except (BotError, IngestError) as error:
+        yield Finding(False, "Slack: the workspaces that installed the app cannot be read", str(error))
+        return
+    yield Finding(True if count else None, f"Slack: {count} workspaces have installed the app (HTTP)")
+
+
+def _client(settings: Settings, token: str) -> AsyncWebClient:
+    proxy = settings.slack.proxy
+    return quiet_client(token, settings.slack.api_url, proxy.get_secret_value() if proxy else None)
