@@ -24,7 +24,7 @@ from bot.memory import remembered
 from bot.model import ChannelSettings, Exchange, ExchangeState, Posted, Question
 from bot.ports import BotStore, Speech, Voice
 from bot.telling import Teller
-from ingest.errors import StoreUnavailable, Undecodable
+from ingest.errors import INSTALLATION, StoreUnavailable, Undecodable
 from ingest.events.workers import PATIENCE, Patience, Workers
 from ingest.ports import Clock, Consumer, EventLog, Record
 from navigator.answer import Answer
@@ -90,7 +90,8 @@ class AnswerService:
         self._workers.stop()
 
     async def run(self) -> None:
-        """Until `stop`. Raises RecordTooLarge where the log holds what cannot be read."""
+        """Until `stop`. Raises RecordTooLarge where the log holds what cannot be read, and errors of the installation
+        (ingest.errors.INSTALLATION): the question in hand is left to another process."""
         await self._workers.run()
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
@@ -141,7 +142,7 @@ class AnswerService:
         next may have it at once."""
         try:
             await self._answer(lease, question)
-        except StoreUnavailable:
+        except (StoreUnavailable, *INSTALLATION):
             with suppress(LeaseLost, StoreUnavailable):
                 await lease.change(
                     lambda exchange: replace(exchange, state="waiting", owner="", attempts=exchange.attempts - 1)
@@ -210,7 +211,7 @@ class AnswerService:
                 if asking.done():
                     return asking.result()
                 return STOPPED if lease.stopped.is_set() else TOO_LONG
-            except (LeaseLost, StoreUnavailable):
+            except (LeaseLost, StoreUnavailable, *INSTALLATION):
                 raise
             except Exception as error:  # a defect of ours: whoever asked must hear of it all the same
                 log.exception("answer_failed", reason=repr(error))

@@ -80,3 +80,8 @@ class GroupBusy(IngestError):
 
 class BackupUnusable(IngestError):
     """A backup is truncated, damaged, or holds what this version cannot put back."""
+
+
+INSTALLATION = (FolderBusy, IndexMismatch, ModelMissing)
+"""Errors of the installation, not of what was asked of it: whoever serves ends with them, so that nothing is given up
+that another process, rightly set up, can do."""

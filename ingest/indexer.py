@@ -14,6 +14,7 @@ found missing or emptied is only reported, so that whoever runs the round can we
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -117,6 +118,7 @@ class Indexer:
             first = await self._settle(event, version, page)
         else:
             await self._put_aside(event, stored, "alias", target=first)
+            await self._follow(event.key)
             outcome = Outcome("alias", event.key, detail=first, links=reading.links)
         if event.moved_from and event.moved_from != first:
             await self._retire(event.moved_from, "moved", first)
@@ -189,10 +191,16 @@ class Indexer:
                 return stored.record.page, key
         return None, None
 
-    async def _sweep(self, key: str) -> None:
-        """Step 4: what the index holds for the page beyond what its record lists goes."""
+    async def _sweep(self, key: str, heir: str | None = None) -> None:
+        """Step 4: what the index holds for the page beyond what its record lists goes. `heir` has the page's ids now, and
+        so its chunks: where both were written at the same time, what was swept of one was the other's, and is put back."""
         stored = await self._trees.get(key)
         await self._projection.sweep(key, frozenset(stored.record.chunk_ids) if stored else ())
+        there = await self._trees.get(heir) if heir else None
+        if there and there.record.page:
+            record, page = there.record, there.record.page
+            chunks = await self._projection.chunks(page, record.site, record.version, self._site.language)
+            await self._projection.write(record.key, chunks, record)
 
     # --- a page without content, or with somebody else's
 
@@ -229,7 +237,7 @@ class Indexer:
         aliases that nobody has looked at yet."""
         if event.seq < record.seq:
             return ()
-        await self._sweep(event.key)
+        await self._sweep(event.key, record.target)
         first = await self._settle(event, record.version, record.page) if record.page else record.target
         if event.moved_from and first and event.moved_from != first:
             await self._retire(event.moved_from, "moved", first)
@@ -260,7 +268,7 @@ class Indexer:
             reason=reason,
         )
         await self._put(record, stored)
-        await self._sweep(event.key)
+        await self._sweep(event.key, target)
 
     async def _retire(self, key: str, state: Literal["alias", "moved"], target: str) -> None:
         """Another page took over this page's content and ids."""
@@ -273,8 +281,20 @@ class Indexer:
                 await self._put(record, stored)
             except Conflict:
                 continue
-            await self._sweep(key)
+            await self._sweep(key, target)
+            for alias in await self._trees.aliases(key):
+                await self._follow(alias)
             return
+
+    async def _follow(self, key: str) -> None:
+        """An alias of a page that has become an alias itself points at what that one points at. Whoever made either looks
+        after the commit, so that one of them sees both."""
+        while (stored := await self._trees.get(key)) and stored.record.state == "alias" and stored.record.target:
+            there = await self._trees.get(stored.record.target)
+            if not there or there.record.state != "alias" or there.record.target in (None, key):
+                return
+            with suppress(Conflict):
+                await self._put(replace(stored.record, target=there.record.target), stored)
 
     # --- small questions
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from ingest.attempts import Attempts
-from ingest.errors import Blocked, FolderBusy, IndexMismatch, ModelMissing, StoreUnavailable, Undecodable, UnknownSite
+from ingest.errors import INSTALLATION, Blocked, StoreUnavailable, Undecodable, UnknownSite
 from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
 from ingest.events.topics import PAGES
@@ -34,8 +34,6 @@ Handle = Callable[[PageEvent], Awaitable[Outcome]]
 
 _HOPELESS = (Blocked, UnknownSite)
 """Errors of a page that trying again does not mend."""
-_FATAL = (FolderBusy, IndexMismatch, ModelMissing)
-"""Errors of the installation: the service ends, nothing is given up."""
 
 
 @dataclass(slots=True)
@@ -117,7 +115,7 @@ class IndexerService:
                 await self._workers.pause(outages)
             except _HOPELESS as error:
                 return f"{type(error).__name__}: {error}"
-            except _FATAL:
+            except INSTALLATION:
                 raise
             except Exception as error:  # whatever a page does, the others go on
                 failures += 1

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import structlog
 
-from ingest.errors import IngestError
+from ingest.errors import INSTALLATION, IngestError
 from ingest.model import Scope
 from navigator.answer import Answer, Outcome, Passage, Source, Step, Trace, Usage
 from navigator.conversation import Earlier, Understand, by_rule
@@ -89,7 +89,8 @@ class Navigator:
         earlier: Sequence[Earlier] = (),
         language: str = "",
     ) -> Answer:
-        """The answer; never raises for anything that a model, a store or a question does wrong. `earlier`: what was
+        """The answer; raises nothing for what a model, a store or a question does wrong, only errors of the
+        installation (ingest.errors.INSTALLATION). `earlier`: what was
         said before in the conversation, oldest first; what those answers cited is at hand. `language`: in which to
         answer, by its name; "": the question's."""
         trace_id = uuid.uuid4().hex[:12]
@@ -124,6 +125,8 @@ class Navigator:
             at_hand = await way.toolbox.offer(node for one in reversed(earlier) for node in one.nodes)
             way.turns.append(UserTurn(opening(way.question, self._rules, at_hand, language)))
             answer = await self._travel(way, listener)
+        except INSTALLATION:
+            raise
         except IngestError as error:
             log.warning("store_failed", kind=type(error).__name__, reason=str(error))
             answer = self._end(way, "failed", str(error))

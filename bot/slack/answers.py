@@ -18,7 +18,7 @@ from bot.slack.blocks import LIMITS, Block, Limits, shortened
 from bot.slack.markdown import parse
 from bot.slack.neutral import escaped, gate_of, link_of, links_of, neutral, plain
 from bot.slack.packing import grouped
-from bot.slack.pieces import Code, Heading, Piece, Rule, Table, joined
+from bot.slack.pieces import Code, Heading, Paragraph, Piece, Rule, Table, joined
 from ingest.text.sentences import sentences
 from navigator.answer import Answer, Passage, Source
 
@@ -184,4 +184,10 @@ def _first_sentence(group: Sequence[Piece]) -> str:
 def _announces(piece: Piece) -> int:
     if isinstance(piece, Heading | Code | Table | Rule):
         return 2
-    return piece.plain.rstrip().endswith(":")
+    return piece.plain.rstrip().endswith(":") or (isinstance(piece, Paragraph) and _is_title(piece))
+
+
+def _is_title(paragraph: Paragraph) -> bool:
+    """A line that is bold from end to end, but for its marks: the path over an extract."""
+    texts = [span for span in paragraph.spans if span.kind not in ("link", "mark") and span.text.strip()]
+    return bool(texts) and all("**" in span.styles for span in texts)

@@ -12,6 +12,8 @@ from navigator.answer import Passage, Step
 LONGEST = 50
 """Characters of a status or loading message (assistant.threads.setStatus)."""
 
+BUSY = "is looking for an answer …"
+"""Behind the bot's name, where a client does not show what goes on."""
 STARTED = "Looking into the documentation …"
 
 _OFFERED = re.compile(r"^ *\d+: |\"is_readable\": true", re.MULTILINE)

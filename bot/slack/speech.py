@@ -20,7 +20,7 @@ from bot.slack.answers import Message, messages, notice
 from bot.slack.client import Json, Refused, call
 from bot.slack.neutral import Stream
 from bot.slack.rates import Rates
-from bot.slack.signs import STARTED, sign
+from bot.slack.signs import BUSY, STARTED, sign
 from bot.slack.simple import simple
 from ingest.ports import Clock
 from navigator.answer import Answer, Passage, Step
@@ -239,7 +239,8 @@ class ThreadSpeech:
                 tries=1,
                 channel_id=self._question.channel,
                 thread_ts=self._root,
-                status=text,
+                status=BUSY if text else "",
+                loading_messages=[text] if text else None,
             )
             self._sign = text
         except Refused as error:

@@ -20,6 +20,7 @@ from bot.limits import Limits
 from bot.model import ChannelSettings, Exchange, Question
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
+from ingest.errors import IndexMismatch
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import dead_topic
 from ingest.events.workers import Patience
@@ -300,6 +301,19 @@ async def test_what_takes_too_long_or_breaks_ends_in_a_plain_word_with_retry(off
         await office.ask(broken)
         await office.over(broken)
     assert [(m.text, m.retry) for m in office.voice.messages.values()] == [(TOO_LONG, True), (BROKEN, True)]
+
+
+async def test_a_worker_whose_index_was_replaced_ends_and_leaves_the_question_to_another(office: Office) -> None:
+    asked = question()
+    office.replier.outcome = {"raises": IndexMismatch("the index is of another model now")}
+    await office.ask(asked)
+    with pytest.raises(IndexMismatch):
+        await office.made().run()
+    assert office.voice.texts() in ([], [""])
+    office.replier.outcome = {}
+    async with office.service():
+        [exchange] = await office.over(asked)
+    assert (exchange.state, exchange.attempts) == ("done", 1)
 
 
 async def test_too_many_questions_of_one_person_get_a_polite_word(office: Office) -> None:

@@ -173,7 +173,7 @@ def test_rows_go_on_in_a_further_message_where_the_text_fills_the_first() -> Non
         ("Yes. It is on by default since version 2, and cannot be turned off.", "Yes. It is on by default since version 2, and cannot be turned off."),
         ("```sh\nkubectl get pods\n```", "kubectl get pods"),
         ("- a < b & c > d\n- more", "a &lt; b &amp; c &gt; d more"),
-        ("Extracts, word for word:\n\n**Guide › Scaling** [1]\n\nScale [2][1] it.", "Guide › Scaling"),
+        ("Extracts, word for word:\n\n**Guide › Scaling** [1]\n\nScale [2][1] it.", "Scale it."),
         ("word " * 60, shortened("word " * 60, SUMMARY)),
         ("https://evil.test", "(link left out)"),
         ("<!channel> look", "‹!channel&gt; look"),
