@@ -67,9 +67,9 @@ clean: ## Remove what was built and all caches, but not .venv
 $(READY): pyproject.toml $(LOCK) deploy/install.py
 	@test -n "$(PYTHON)" || { echo "ritbot needs Python 3.11 or newer, and no python3 here is." \
 		"Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@TMPDIR="$(CURDIR)/.cache/tmp" "$(PYTHON)" deploy/install.py
+	@TMPDIR="$(CURDIR)/.cache/tmp" "$(PYTHON)" -m deploy.install
 
-$(MANUAL): $(shell find deploy/manual 2>/dev/null) deploy/settings.py deploy/complaints.py | $(READY)
+$(MANUAL): $(shell find deploy/manual 2>/dev/null) $(wildcard deploy/*settings.py) deploy/complaints.py | $(READY)
 	@echo "Building the manual (10 seconds)."
 	@rm -rf build/manual
 	@$(BIN)/sphinx-build -q -W --keep-going -b html -d build/manual-work deploy/manual build/manual

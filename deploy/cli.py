@@ -47,7 +47,7 @@ def index(
     allow_private: Annotated[bool, typer.Option("--allow-private", help="Fetch from private addresses too.")] = False,
     rebuild: Annotated[
         bool,
-        typer.Option("--rebuild", help="Cut and embed all pages anew, after a change of embedding model; ids stay."),
+        typer.Option("--rebuild", help="Fetch, cut and embed all pages anew, changed or not; ids stay."),
     ] = False,
     accept_removals: Annotated[bool, typer.Option(help="Let many pages go at once.")] = False,
     config: Config = None,

@@ -136,7 +136,7 @@ def backup(
     config: Config = None,
     folder: Folder = None,
 ) -> None:
-    """Write pages, ids and watch states to a file. Works while ritbot runs."""
+    """Write pages, ids, watch states and what the bot keeps to a file. Works while ritbot runs."""
     from deploy.commands import backup as backing_up
 
     settings = settings_of(config, folder)

@@ -69,7 +69,7 @@ class EmbeddingSettings(Section):
     model: Text = Field(
         default="all-MiniLM-L6-v2",
         description="The sentence-transformers model: a folder (begins with /, . or ~), a name whose weights are "
-        "installed, or, with allow_download, a name on the model hub. Another model needs a new index.",
+        "installed, or, with allow_download, a name on the model hub. After a change, run ritbot reembed.",
     )
     batch_size: int = Field(default=32, ge=1, le=4096, description="Chunks embedded in one go.")
     threads: int | None = Field(default=None, ge=1, description="CPU threads for embedding; not set: torch decides.")
@@ -139,7 +139,7 @@ class ModelSettings(Section):
     )
     prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
     extract_threshold: Share = Field(
-        default=0.52, description="extractive: how near a section must come to be an answer."
+        default=0.52, description="extractive: how near a sentence must come to be an answer."
     )
     prices: PriceSettings = PriceSettings()
 

@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import BotError, SlackClosed
 from bot.slack.client import Refused, quiet_client
 from bot.slack.socket import try_app_token
-from bot.slack.workspaces import sound
+from bot.slack.workspaces import sound, who
 from deploy.bot import open_bot_store
 from deploy.complaints import SettingsError
 from deploy.findings import Finding
@@ -60,14 +60,20 @@ async def _installed(settings: Settings) -> AsyncIterator[Finding]:
             async for installation in store.installations():
                 count += 1
                 where = installation.team or installation.enterprise
-                try:
-                    await sound(_client(settings, installation.bot_token))
-                except SlackClosed as error:
-                    yield Finding(False, f"Slack: the token of {where} cannot be used", str(error))
+                if problem := await _problem(_client(settings, installation.bot_token)):
+                    yield Finding(False, f"Slack: {where}: {problem}", "Install the app there again.")
     except (BotError, IngestError) as error:
         yield Finding(False, "Slack: the workspaces that installed the app cannot be read", str(error))
         return
     yield Finding(True if count else None, f"Slack: {count} workspaces have installed the app (HTTP)")
+
+
+async def _problem(client: AsyncWebClient) -> str:
+    try:
+        missing = (await who(client)).missing
+    except Refused as error:
+        return str(error)
+    return f"the token lacks {', '.join(missing)}" if missing else ""
 
 
 def _client(settings: Settings, token: str) -> AsyncWebClient:

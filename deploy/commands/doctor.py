@@ -11,15 +11,17 @@ from rich.console import Console
 
 from deploy.command_line import no_index
 from deploy.commands.dead_letters import waiting
-from deploy.compose import Stores, anthropic_model, open_stores
+from deploy.compose import Stores, anthropic_model, open_stores, open_trees
 from deploy.events import open_events
 from deploy.findings import Finding, show
-from deploy.known_sites import known_sites
+from deploy.known_sites import KnownSites, known_sites
 from deploy.log import HIDDEN, SECRET_TEXT
 from deploy.settings import Settings, config_file
 from ingest.embed import MINILM, packaged_minilm
-from ingest.errors import IngestError, ModelMissing
+from ingest.errors import FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
+from ingest.model import PARSER_VERSION
+from ingest.ports import PageState, TreeStore
 from ingest.reindex import outdated
 from ingest.service import GROUP
 from ingest.watch.report import watch_report
@@ -89,46 +91,64 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
             if settings.stores.kind == "cluster":
                 where = f"OpenSearch at {settings.stores.opensearch_url}, Qdrant at {settings.stores.qdrant_url}"
                 yield Finding(True, f"Stores: {SECRET_TEXT.sub(HIDDEN, where)}")
-            states = [state async for state in stores.trees.scan()]
-            held, live = await stores.index.count(), [s for s in states if s.state == "live"]
-            for name, site in known.sites.items():
-                counts = Counter(state.state for state in states if state.site == name)
-                text = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "not indexed yet"
-                yield Finding(
-                    True if counts["live"] else None,
-                    f"Site {name} ({site.start}): {text}",
-                    "" if counts["live"] else f"Run: ritbot index {name}",
-                )
-                async for finding in _watched(stores, name):
-                    yield finding
-            for name, when in known.interrupted.items():
-                yield Finding(
-                    None,
-                    f"Site {name}: the round of {when:%Y-%m-%d %H:%M} UTC did not end",
-                    f"Run: ritbot index {name}",
-                )
-            if old := await outdated(stores.trees, stores.made_by):
-                yield Finding(
-                    None, f"Versions: {len(old)} pages were made by other versions or settings", "Run: ritbot reindex"
-                )
-            listed = sum(state.chunks for state in live)
-            if listed > held:
-                yield Finding(
-                    False,
-                    f"Search index: {listed - held} of {listed} chunks are missing",
-                    "Run: ritbot reconcile --repair",
-                )
-            else:
-                yield Finding(
-                    True, f"Search index: {held} chunks of {sum(s.nodes for s in live)} sections on {len(live)} pages"
-                )
+            async for finding in _sites(known, stores.trees):
+                yield finding
+            async for finding in _searched(stores):
+                yield finding
+    except FolderBusy as error:  # by a healthy `ritbot serve`, as a rule: no fault
+        async with open_trees(settings) as trees:
+            async for finding in _sites(known, trees):
+                yield finding
+        yield Finding(None, "Search index: not looked at, since another process works with it", str(error))
     except IngestError as error:
         yield Finding(False, "Index: it cannot be opened", str(error))
 
 
-async def _watched(stores: Stores, name: str) -> AsyncIterator[Finding]:
+async def _sites(known: KnownSites, trees: TreeStore) -> AsyncIterator[Finding]:
+    """What is indexed of each site, and what its watcher and its last round would have the operator know."""
+    states = [state async for state in trees.scan()]
+    for name, site in known.sites.items():
+        counts = Counter(state.state for state in states if state.site == name)
+        text = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "not indexed yet"
+        yield Finding(
+            True if counts["live"] else None,
+            f"Site {name} ({site.start}): {text}",
+            "" if counts["live"] else f"Run: ritbot index {name}",
+        )
+        async for finding in _watched(trees, name):
+            yield finding
+    for name, when in known.interrupted.items():
+        what = f"Site {name}: the round of {when:%Y-%m-%d %H:%M} UTC did not end"
+        yield Finding(None, what, f"Run: ritbot index {name}")
+
+
+async def _searched(stores: Stores) -> AsyncIterator[Finding]:
+    """Whether all pages are of today's make, and all their chunks there."""
+    old = await outdated(stores.trees, stores.made_by)
+    analyser = stores.made_by.partition("/")[0]
+    if read := sum(_read_otherwise(state, analyser) for state in old):
+        yield Finding(None, f"Versions: {read} pages were read by another version of ritbot", "Run: ritbot reindex")
+    if len(old) > read:
+        what = f"Versions: {len(old) - read} pages were cut and embedded with other settings"
+        yield Finding(None, what, "Run: ritbot reembed")
+    live = [state async for state in stores.trees.scan() if state.state == "live"]
+    held, listed = await stores.index.count(), sum(state.chunks for state in live)
+    if listed > held:
+        what = f"Search index: {listed - held} of {listed} chunks are missing"
+        yield Finding(False, what, "Run: ritbot reconcile --repair")
+    else:
+        yield Finding(
+            True, f"Search index: {held} chunks of {sum(s.nodes for s in live)} sections on {len(live)} pages"
+        )
+
+
+def _read_otherwise(state: PageState, analyser: str) -> bool:
+    return state.parser_version != PARSER_VERSION or state.analyser_version.partition("/")[0] != analyser
+
+
+async def _watched(trees: TreeStore, name: str) -> AsyncIterator[Finding]:
     """What the watcher of a site would have its operator know."""
-    report = await watch_report(stores.trees, name)
+    report = await watch_report(trees, name)
     if report.problem:
         yield Finding(False, f"Watching {name}: {report.problem}", "See to the site; nothing is removed meanwhile.")
     if report.held:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from deploy.complaints import SettingsError, did_you_mean
 from deploy.compose import Stores, open_stores
 from deploy.known_sites import known_sites
 from deploy.progress import page_bar
@@ -21,10 +22,14 @@ SHOWN = 5
 
 
 async def reconcile(settings: Settings, site: str | None, console: Console, *, repair: bool) -> int:
-    """0 where all is in step, or was brought in step; 1 where something differs. Raises IngestError, SettingsError."""
+    """0 where all is in step, or was brought in step; 1 where something differs. Raises IngestError, and SettingsError for
+    a site of which nothing is known."""
+    known = known_sites(settings, settings.index.folder)
     console.print("[dim]Loading the embedding model …[/dim]")
     async with open_stores(settings, "ritbot reconcile") as stores:
         report = await compare(stores, console, site, repair=repair)
+    if site is not None and site not in known.sites and not report:
+        raise SettingsError(f"there is no site called {site}{did_you_mean(site, known.sites)}")
     show(report, console, repair=repair)
     return 0 if all(found.in_step for found in report.values()) else 1
 

@@ -14,23 +14,21 @@ from deploy.slack_settings import CALLED
 
 MANIFEST = Path(__file__).resolve().parents[1] / "slack" / "manifest.yaml"
 
-CREATE = (
-    "Open https://api.slack.com/apps, press Create New App, then From a manifest, and choose your workspace.",
-    f"Paste what {MANIFEST} holds, and press Create.",
-)
+CREATE = "Open https://api.slack.com/apps, press Create New App, then From a manifest, and choose your workspace."
+PASTE = f"Paste what {MANIFEST if MANIFEST.is_file() else 'deploy/slack/manifest.yaml'} holds, and press Create."
 TOKEN = (
     "Press Install App, Install to Workspace, and agree.",
     "Under OAuth & Permissions copy the Bot User OAuth Token (xoxb-…) to RITBOT_SLACK__BOT_TOKEN.",
 )
 SOCKET = (
     "Under Basic Information, App-Level Tokens, press Generate Token and Scopes, add connections:write, and copy the token "
-    "(xapp-…) to RITBOT_SLACK__APP_TOKEN.",
+    "(xapp-…) to RITBOT_SLACK__APP_TOKEN."
 )
 HTTP = (
-    f"Before you paste it, take away each “#http ” in it, put your own address, at which {CALLED} must reach ritbot, and "
-    "set socket_mode_enabled to false.",
+    "In what you paste, take away each “#http ”, put your own address, and set socket_mode_enabled to false. At that "
+    f"address {CALLED} must reach ritbot."
 )
-SECRET = ("Under Basic Information copy the Signing Secret to RITBOT_SLACK__SIGNING_SECRET.",)
+SECRET = "Under Basic Information copy the Signing Secret to RITBOT_SLACK__SIGNING_SECRET."
 SEVERAL = (
     "Under Basic Information copy the Client ID to slack.client_id and the Client Secret to RITBOT_SLACK__CLIENT_SECRET.",
     "Make a key for tokens: openssl rand -base64 32 | tr '+/' '-_', and set it as RITBOT_BOT__KEYS.",
@@ -43,9 +41,9 @@ LAST = (
 def steps(settings: Settings) -> list[str]:
     """What is to be done, in order."""
     if settings.slack.mode == "socket":
-        return [*CREATE, *TOKEN, *SOCKET, LAST]
+        return [CREATE, PASTE, *TOKEN, SOCKET, LAST]
     several = settings.slack.client_id is not None
-    return [CREATE[0], *HTTP, CREATE[1], *SECRET, *(SEVERAL if several else TOKEN), LAST]
+    return [CREATE, PASTE, HTTP, SECRET, *(SEVERAL if several else TOKEN), LAST]
 
 
 async def init(settings: Settings, console: Console) -> int:

@@ -16,17 +16,16 @@ import pytest
 from bot.answering import STOPPED
 from tests.e2e.test_command import ritbot
 from tests.e2e.test_roles_on_cluster import Running, is_ready, running, until
-from tests.fakes.messages_api import Answer, MessagesApi, Request, cited, tool
+from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import html
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
+from tests.fakes.writer import Writer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
 
 QUESTION = "How do I prime a pump with water?"
-PARAGRAPHS = 16
-LAST = f"Step {PARAGRAPHS} is done."
 PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To prime a pump, fill it with water.</p>")
 
 
@@ -34,22 +33,6 @@ PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To 
 async def slack() -> AsyncIterator[FakeSlack]:
     async with FakeSlack() as fake:
         yield fake
-
-
-class Writer:
-    """A model that searches, reads, and writes its answer paragraph by paragraph, `pace` seconds apart."""
-
-    def __init__(self) -> None:
-        self.pace = 0.0
-
-    def __call__(self, request: Request) -> Answer:
-        match len(request.body["messages"]):
-            case 1:
-                return Answer((tool("get_toc", {"query": "prime pump"}),))
-            case 3:
-                return Answer((tool("read", {"sections": [1, 2]}),))
-        steps = [cited(f"Step {n} is done.\n\n", (0, 0, 0)) for n in range(1, PARAGRAPHS + 1)]
-        return Answer(tuple(steps), pace=self.pace / 4)  # a paragraph is four events
 
 
 @pytest.fixture
@@ -157,10 +140,10 @@ async def test_whoever_answers_may_die_be_stopped_or_be_told_to_end(
         victim, other = (one, two) if logged(one, "question_asked") else (two, one)
         assert victim.end(signal.SIGKILL) == -signal.SIGKILL
         writer.pace = 0.0
-        await until(lambda: shown(slack, general, question, LAST), "another goes on", listens, other)
+        await until(lambda: shown(slack, general, question, writer.last), "another goes on", listens, other)
         [answer] = answers(slack, general, question)
         assert answer.ts == slack.calls("chat.startStream")[0].answer["ts"], "in the same message"
-        assert words(answer).count(LAST) == 1
+        assert words(answer).count(writer.last) == 1
 
         writer.pace = 0.8
         stopped = await ada.mention(general, QUESTION)
@@ -173,7 +156,7 @@ async def test_whoever_answers_may_die_be_stopped_or_be_told_to_end(
         last = await ada.mention(general, QUESTION)
         await until(lambda: len(answers(slack, general, last)) == 1, "it is written", listens, other)
         await end([listens, other])
-        assert shown(slack, general, last, LAST), "what is in hand is finished"
+        assert shown(slack, general, last, writer.last), "what is in hand is finished"
 
 
 @pytest.mark.timeout(240)
@@ -181,7 +164,8 @@ async def test_a_listener_that_dies_before_it_acknowledged_costs_no_answer_and_m
     place: Path, slack: FakeSlack, api: MessagesApi
 ) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
-    api.always(Writer())
+    writer = Writer()
+    api.always(writer)
     with ExitStack() as stack:
         listens, worker = (stack.enter_context(running(place, role)) for role in ("slack", "answer"))
         await ready(listens, worker)
@@ -202,7 +186,7 @@ async def test_a_listener_that_dies_before_it_acknowledged_costs_no_answer_and_m
         await slack.settled()
         assert all(delivery.acked for delivery in slack.deliveries.all)
         assert all(logged(replica, "question_taken") for replica in replicas), "both were asked"
-        await until(lambda: shown(slack, general, question, LAST), "it is answered", worker, *replicas)
+        await until(lambda: shown(slack, general, question, writer.last), "it is answered", worker, *replicas)
         again = await ada.mention(general, "How do I prime a pump once more?", thread=question)
         await until(lambda: len(answers(slack, general, again)) == 2, "what came after it, too", worker, *replicas)
         await end([worker, *replicas])

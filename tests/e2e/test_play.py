@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
-import pytest
 from playwright.async_api import Page, expect
 from rich.console import Console
 
@@ -19,7 +18,7 @@ from deploy.roles import run_roles
 from deploy.settings import IndexSettings, ModelSettings, Settings
 from tests.conftest import ROOT
 from tests.play import Play
-from tests.play.browser import chromium, chromium_path
+from tests.play.browser import chromium
 from tests.play.whole import index_docs, open_bot, play_on, settings_on
 
 MANUAL = ROOT / "build" / "manual"
@@ -39,14 +38,10 @@ ON_SCREEN = """words => {
   return false;
 }"""
 
-pytestmark = [
-    pytest.mark.skipif(chromium_path() is None, reason="THERE IS NO CHROMIUM HERE: the page was not tried"),
-    pytest.mark.skipif(not MANUAL.is_dir(), reason="THE MANUAL IS NOT BUILT: make manual"),
-]
-
 
 @asynccontextmanager
 async def playing(folder: Path) -> AsyncIterator[Play]:
+    assert MANUAL.is_dir(), "the manual is not built: make manual"
     docs = folder / "docs"
     docs.mkdir()
     for name in PAGES:

@@ -11,12 +11,11 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.fakes.slack import Fault
 from tests.play import Play
-from tests.play.browser import chromium, chromium_path
+from tests.play.browser import chromium
 from tests.play.standin import playing
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.skipif(chromium_path() is None, reason="THERE IS NO CHROMIUM HERE: the page was not tried"),
 ]
 expect.set_options(timeout=20_000)
 

@@ -31,6 +31,9 @@ def test_a_lost_search_index_is_found_and_made_again(place: Path) -> None:
     mended = ritbot(place, "reconcile", "--repair")
     assert mended.returncode == 0
     assert "Repaired: 6 chunks written (6 embedded), 0 removed." in mended.stdout
+    mistyped = ritbot(place, "reconcile", "pumpkins")
+    assert mistyped.returncode == 2
+    assert "there is no site called pumpkins; did you mean pumpkin?" in mistyped.stderr
 
 
 def test_a_backup_brings_lost_pages_back(place: Path) -> None:

@@ -78,15 +78,15 @@ class Bot:
     async def exchanges(self) -> list[Exchange]:
         return [exchange async for exchange in self.store.exchanges()]
 
-    async def until(self, condition: Callable[[list[Exchange]], object]) -> None:
+    async def until(self, condition: Callable[[list[Exchange]], object], patience: float = 15) -> None:
         """Wait until it holds of all exchanges."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(patience):
             while not condition(await self.exchanges()):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
-    async def over(self, count: int) -> list[Exchange]:
+    async def over(self, count: int, patience: float = 15) -> list[Exchange]:
         """All exchanges, once so many are over."""
-        await self.until(lambda exchanges: sum(exchange.over for exchange in exchanges) >= count)
+        await self.until(lambda exchanges: sum(exchange.over for exchange in exchanges) >= count, patience)
         return await self.exchanges()
 
     async def idle(self) -> None:
@@ -142,14 +142,15 @@ async def bot(
     slack: FakeSlack,
     *,
     answers: bool = True,
+    limits: AnswersSettings | None = None,
     pages: Mapping[str, str | int | tuple[int, str]] | None = None,
     shared: Path | None = None,
     **changes: Any,
 ) -> AsyncIterator[Bot]:
-    """`answers` False: it listens, and nobody answers. `shared`: where the event log and the bot's store are, for
+    """`answers` False: it listens, and nobody answers. `limits`: the section [answers]. `shared`: where the event log and the bot's store are, for
     several replicas. `changes`: as for `settings`."""
     clock = SystemClock()
-    chosen = settings(folder, slack, **changes)
+    chosen = settings(folder, slack, **({"answers": limits} if limits else {}), **changes)
     shared = shared or folder
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240
     async with AsyncExitStack() as stack:

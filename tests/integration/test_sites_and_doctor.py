@@ -16,10 +16,14 @@ from deploy.events import open_events
 from deploy.settings import IndexSettings, Settings
 from deploy.site_settings import SiteSettings
 from ingest.events.topics import PAGES
+from ingest.model import PARSER_VERSION
 from ingest.ports import WatchState
 from ingest.service import GROUP
+from ingest.stores.folder import DataFolder
+from ingest.text.words import ANALYSER_VERSION
 from ingest.watch.schedule import site_key
 from tests.contract.log_reading import one
+from tests.contract.records import live
 
 
 @pytest.fixture
@@ -88,3 +92,31 @@ async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(set
     assert "Watching docs: 1 pages gave no answer, 1 were not found" in after
     assert "Event log: a file in the data folder; 1 events wait for an indexer" in after
     assert "✗ Dead letters: 1 events could not be handled\n  → See why: ritbot dead-letters" in after
+
+
+async def test_doctor_beside_a_process_that_holds_the_folder_finds_no_fault_and_tells_of_the_sites(
+    settings: Settings,
+) -> None:
+    async with open_trees(settings) as trees:
+        await trees.put(live("a"), None)
+    async with DataFolder(settings.index.folder, command="ritbot serve"):
+        status, said = await found(settings)
+    assert status == 0
+    assert "✓ Site docs (https://docs.example/): 1 live\n" in said
+    assert "· Search index: not looked at, since another process works with it\n" in said
+    assert "is in use by `ritbot serve`" in said
+
+
+async def test_doctor_tells_pages_of_another_version_from_those_of_other_settings(settings: Settings) -> None:
+    async with open_trees(settings) as trees:
+        for path, parser, analyser in (
+            ("a", "0", ANALYSER_VERSION),
+            ("b", PARSER_VERSION, "0"),
+            ("c", PARSER_VERSION, ANALYSER_VERSION),
+        ):
+            record = live(path, analyser_version=f"{analyser}/9+9/other", chunk_ids=())
+            assert record.page is not None
+            await trees.put(replace(record, page=replace(record.page, parser_version=parser)), None)
+    _, said = await found(settings)
+    assert "Versions: 2 pages were read by another version of ritbot\n  → Run: ritbot reindex\n" in said
+    assert "Versions: 1 pages were cut and embedded with other settings\n  → Run: ritbot reembed\n" in said

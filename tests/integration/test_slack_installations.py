@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,6 @@ from aiohttp import ClientSession
 from slack_bolt.error import BoltError
 from slack_sdk.oauth.installation_store import Installation as Granted
 
-from bot.model import Installation
 from bot.slack.installations import INSTALL, INSTALLED, SignedStates, installation_of
 from bot.slack.workspaces import NEEDED
 from bot.store.sealing import KeySeal
@@ -316,7 +316,11 @@ def granted(**changes: Any) -> Granted:
 
 
 def test_what_is_no_lasting_token_of_a_bot_is_not_kept() -> None:
-    assert isinstance(installation_of(granted()), Installation)
+    kept = installation_of(granted(bot_id="B1", bot_scopes="chat:write,commands", team_name="Acme"))
+    assert (kept.team, kept.enterprise, kept.bot_user, kept.scopes) == ("T1", "", "UB", ("chat:write", "commands"))
+    assert json.loads(kept.data) == {"app_id": None, "bot_id": "B1", "installer": "U1", "name": "Acme"}
+    whole = installation_of(granted(is_enterprise_install=True, enterprise_id="E1", enterprise_name="Acme Inc"))
+    assert (whole.team, whole.enterprise, json.loads(whole.data)["name"]) == ("", "E1", "Acme Inc")
     with pytest.raises(BoltError, match="token rotation"):
         installation_of(granted(bot_refresh_token="xoxe-1", bot_token_expires_in=43_200))
     for wrong in (granted(bot_token=None), granted(team_id=None), granted(is_enterprise_install=True)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -32,6 +34,14 @@ def wanted() -> list[Requirement]:
 @pytest.mark.parametrize("requirement", wanted(), ids=lambda requirement: requirement.name)
 def test_the_lock_has_a_fitting_version_of_every_dependency(requirement: Requirement) -> None:
     assert locked()[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_make_sets_up_with_a_python_that_has_nothing_installed() -> None:
+    """As a module: run as a script, Python would take deploy/http.py for its own http."""
+    assert '"$(PYTHON)" -m deploy.install' in (ROOT / "Makefile").read_text(encoding="utf-8")
+    bare = [sys.executable, "-S", "-c", "import deploy.install"]
+    done = subprocess.run(bare, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_lock_leaves_the_choice_between_the_builds_of_torch() -> None:

@@ -13,10 +13,12 @@ import pytest
 import typer
 from typer.exceptions import TyperException
 
+from bot.events import ANSWERS, QUESTIONS
 from deploy.cli import app
 from deploy.complaints import fields
 from deploy.settings import Settings, describe, load
 from deploy.sources import variable
+from ingest.events.topics import dead_topic
 from ingest.text.words import _STEMMERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,11 +27,16 @@ PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / 
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
-SECTION = re.compile(r"(?<![\w./])(?:index|embedding|retrieval|navigator|model|log|sites)\.[a-z_.]*[a-z_](?![\w./])")
+SECTION = re.compile(
+    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|bot|slack|answers|log|sites)"
+    r"\.[a-z_.]*[a-z_](?![\w./])"
+)
+TOPICS = {QUESTIONS, ANSWERS, dead_topic(QUESTIONS)}
+"""They look like settings of [bot]."""
 VARIABLE = re.compile(r"RITBOT_\w+")
 BEFORE_A_PROGRAM = re.compile(r"[\d*/,-]+|\w+=.*|do")
 """When a crontab runs it, what is set for it alone, and the shell's own word."""
-FILE_ENDINGS = (".html", ".md", ".sqlite", ".json", ".toml")
+FILE_ENDINGS = (".html", ".md", ".sqlite", ".json", ".jsonl", ".toml")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:root|work|tmp|home/(?!me/))|pyenv|site-packages", re.IGNORECASE)
 
 
@@ -110,7 +117,13 @@ def test_a_command_that_is_not_there_is_found(line: str) -> None:
 def test_every_setting_that_a_page_names_exists(page: str) -> None:
     named = {name for name in SECTION.findall(PAGES[page]) if not name.endswith(FILE_ENDINGS)}
     named = {name for name in named if not re.fullmatch(r"sites\.docs\.include\.?|navigator\.budgett", name)}
-    assert named - named_settings() - {"model.prices"} == set()
+    assert named - named_settings() - {"model.prices"} - TOPICS == set()
+
+
+def test_settings_of_every_section_are_looked_for() -> None:
+    assert {row.name for row in describe({}) if "." in row.name and "[" not in row.name} == {
+        name for row in describe({}) for name in SECTION.findall(row.name)
+    }
 
 
 def test_a_setting_that_is_not_there_is_found() -> None:
