@@ -42,6 +42,7 @@ from ingest.ports import EventLog, TreeStore
 from navigator.answer import Answer
 from navigator.conversation import Earlier
 from navigator.loop import Listener, Navigator
+from navigator.versions import Versions
 
 NO_KEY = (
     "bot.keys must be set where workspaces install the app, for their tokens are kept under it (RITBOT_BOT__KEYS); make"
@@ -108,9 +109,10 @@ async def open_answering(
     voice = SlackVoice(
         installed.client_of, Rates(store, clock), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
     )
+    versions = Versions(stores.trees)
     async with (
-        open_navigator(stores, languages) as written,
-        open_navigator(stores, languages, extracts=True) as extracts,
+        open_navigator(stores, languages, versions=versions) as written,
+        open_navigator(stores, languages, extracts=True, versions=versions) as extracts,
     ):
         yield AnswerService(
             events,

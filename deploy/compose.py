@@ -38,6 +38,7 @@ from navigator.ports import Model
 from navigator.retrieve import Recipe, Retriever
 from navigator.rules import Rules
 from navigator.tools import Toolbox
+from navigator.versions import Versions
 
 if TYPE_CHECKING:
     from navigator.models.anthropic import AnthropicModel
@@ -197,10 +198,10 @@ def open_fetcher(site: Site) -> FolderFetcher | HttpFetcher:
 
 @asynccontextmanager
 async def open_navigator(
-    stores: Stores, languages: Sequence[str], *, extracts: bool = False
+    stores: Stores, languages: Sequence[str], *, extracts: bool = False, versions: Versions | None = None
 ) -> AsyncIterator[Navigator]:
     """The navigator over open stores, with the model that the settings choose, or, with `extracts`, without any.
-    `languages` are those of the sites."""
+    `languages` are those of the sites; `versions`: where a question may name one."""
     settings = stores.settings.extracting if extracts else stores.settings
     rules = Rules(
         budget=settings.navigator.budget,
@@ -221,7 +222,7 @@ async def open_navigator(
 
     async with open_model(settings, stores.embedder) as model:
         understand = by_rule if settings.model.chosen == "extractive" else by_model(model)
-        yield Navigator(toolbox, model, rules, understand)
+        yield Navigator(toolbox, model, rules, understand, versions)
 
 
 def anthropic_model(settings: Settings) -> AnthropicModel:

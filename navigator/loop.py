@@ -27,6 +27,7 @@ from navigator.marks import Draft, from_marks, settled
 from navigator.ports import Called, Cited, Ended, Model, ModelTurn, Said, Turn, UserTurn
 from navigator.rules import NOT_FOUND, READ_FIRST, TOOLS, Rules, opening, system_prompt
 from navigator.tools import Toolbox
+from navigator.versions import Versions
 
 log = structlog.get_logger()
 
@@ -73,9 +74,16 @@ class Navigator:
     """Answers questions over one index with one model."""
 
     def __init__(
-        self, toolbox: Callable[[Scope], Toolbox], model: Model, rules: Rules, understand: Understand = by_rule
+        self,
+        toolbox: Callable[[Scope], Toolbox],
+        model: Model,
+        rules: Rules,
+        understand: Understand = by_rule,
+        versions: Versions | None = None,
     ) -> None:
+        """`versions`: where questions may name one, and are answered from it."""
         self._toolbox = toolbox
+        self._versions = versions
         self._model = model
         self._rules = rules
         self._understand = understand
@@ -90,9 +98,8 @@ class Navigator:
         language: str = "",
     ) -> Answer:
         """The answer; raises nothing for what a model, a store or a question does wrong, only errors of the
-        installation (ingest.errors.INSTALLATION). `earlier`: what was
-        said before in the conversation, oldest first; what those answers cited is at hand. `language`: in which to
-        answer, by its name; "": the question's."""
+        installation (ingest.errors.INSTALLATION). `earlier`: what was said before in the conversation, oldest first;
+        what those answers cited is at hand. `language`: in which to answer, by its name; "": the question's."""
         trace_id = uuid.uuid4().hex[:12]
         with structlog.contextvars.bound_contextvars(trace_id=trace_id):
             log.info("question_asked", characters=len(question), earlier=len(earlier), model=self._model.name)
@@ -118,10 +125,11 @@ class Navigator:
     async def _answered(
         self, question: str, scope: Scope, listener: Listener | None, earlier: Sequence[Earlier], language: str
     ) -> Answer:
-        way = Way(question, self._toolbox(scope), [])
+        understood = await self._understand(question, earlier)
+        way = Way(understood.question, self._toolbox(scope), [], understood.usage)
         try:
-            understood = await self._understand(question, earlier)
-            way.question, way.usage = understood.question, understood.usage
+            if self._versions:
+                way.toolbox = self._toolbox(await self._versions.narrowed(scope, way.question))
             at_hand = await way.toolbox.offer(node for one in reversed(earlier) for node in one.nodes)
             way.turns.append(UserTurn(opening(way.question, self._rules, at_hand, language)))
             answer = await self._travel(way, listener)

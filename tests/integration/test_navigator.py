@@ -15,6 +15,7 @@ from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall, To
 from navigator.retrieve import Recipe, Retriever
 from navigator.rules import READ_FIRST, Rules, question_of
 from navigator.tools import Toolbox
+from navigator.versions import Versions
 from tests.fakes.model import ScriptedModel, read, toc
 from tests.fakes.site import IndexedSite, html, indexed_site
 
@@ -345,3 +346,22 @@ async def test_the_language_to_answer_in_is_told(site: IndexedSite) -> None:
     opened = model.asked[0][1][0]
     assert isinstance(opened, UserTurn)
     assert "Answer in German." in opened.text
+
+
+async def test_a_follow_up_that_names_a_version_is_answered_from_it(tmp_path: Path) -> None:
+    pages = {
+        f"https://docs.example.test/v{n}/port.html": html("Port", f"<p>Pump listens on port {n}000.</p>")
+        for n in (1, 2)
+    }
+    async with indexed_site(tmp_path, pages, versions="/(v[0-9]+)/", default_version="v1") as site:
+
+        def toolbox(scope: Scope) -> Toolbox:
+            return Toolbox(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, scope, Rules())
+
+        model = ScriptedModel(toc("port"), read(1), [Said("There."), Cited(0, 0, 0, "")])
+        asking = Navigator(toolbox, model, Rules(), versions=Versions(site.trees))
+        default = Scope(versions=frozenset({"v1", ""}))
+        earlier = [Earlier("Which port does Pump listen on?", "On 1000 [1].")]
+        answer = await asking.ask("and in v2?", default, earlier=earlier)
+    assert answer.version == "v2"
+    assert "2000" in answer.sources[0].first.quote
