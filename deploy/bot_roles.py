@@ -35,13 +35,14 @@ from deploy.compose import Stores, SystemClock, open_navigator
 from deploy.health import Check
 from deploy.known_sites import KnownSites
 from deploy.roles import Role, Talking
-from deploy.settings import Settings
+from deploy.settings import PriceSettings, Settings
 from deploy.slack_settings import SlackSettings
 from ingest.events.workers import Patience
 from ingest.ports import EventLog, TreeStore
 from navigator.answer import Answer
 from navigator.conversation import Earlier
 from navigator.loop import Listener, Navigator
+from navigator.models.prices import PUBLISHED
 from navigator.versions import Versions
 
 NO_KEY = (
@@ -50,6 +51,10 @@ NO_KEY = (
 )
 DRAIN = 10.0
 """Seconds that buttons pressed may take when the process ends."""
+NO_PRICES = (
+    "answers.daily_cost is set, and what the model costs is not known: set model.prices.input, output, cache_read and"
+    " cache_write, or leave answers.daily_cost out"
+)
 
 
 class Channels:
@@ -100,12 +105,13 @@ def workspaces(settings: Settings, store: BotStore) -> Workspaces:
 async def open_answering(
     stores: Stores, events: EventLog, store: BotStore, known: KnownSites
 ) -> AsyncIterator[AnswerService]:
-    """The service that answers what was asked. Raises BotError where Slack does not take the token."""
+    """The service that answers what was asked. Raises BotError where Slack does not take the token,
+    SettingsError."""
     settings, clock = stores.settings, SystemClock()
     slack, installed = settings.slack, workspaces(settings, store)
     await installed.check()
     languages = known.languages()
-    answers = settings.answers
+    answers, limits = settings.answers, _limits(settings)
     voice = SlackVoice(
         installed.client_of, Rates(store, clock), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
     )
@@ -124,7 +130,7 @@ async def open_answering(
             bounds=Bounds(
                 parallel=answers.parallel,
                 longest=answers.timeout,
-                limits=Limits(answers.per_user, answers.per_channel, answers.daily_cost),
+                limits=limits,
                 terms=Terms(lease=answers.lease),
                 patience=Patience(attempts=3),
             ),
@@ -199,6 +205,16 @@ def checks(settings: Settings, events: EventLog, store: BotStore) -> dict[str, C
         "bot store": lambda: store.channel("any", "any"),
         "slack token": workspaces(settings, store).check,
     }
+
+
+def _limits(settings: Settings) -> Limits:
+    """Raises SettingsError for a ceiling on costs that cannot be counted."""
+    answers, model = settings.answers, settings.model
+    named = model.prices.model_dump(exclude_none=True)
+    known = len(named) == len(PriceSettings.model_fields) if named else not model.base_url and model.name in PUBLISHED
+    if answers.daily_cost and model.chosen == "anthropic" and not known:
+        raise SettingsError(NO_PRICES)
+    return Limits(answers.per_user, answers.per_channel, answers.daily_cost)
 
 
 def _plain(secret: SecretStr | None) -> str | None:

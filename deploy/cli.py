@@ -47,7 +47,9 @@ def index(
     allow_private: Annotated[bool, typer.Option("--allow-private", help="Fetch from private addresses too.")] = False,
     rebuild: Annotated[
         bool,
-        typer.Option("--rebuild", help="Fetch, cut and embed all pages anew, changed or not; ids stay."),
+        typer.Option(
+            "--rebuild", help="Fetch all pages and write them to the search index anew, changed or not; ids stay."
+        ),
     ] = False,
     accept_removals: Annotated[bool, typer.Option(help="Let many pages go at once.")] = False,
     config: Config = None,

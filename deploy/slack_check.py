@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from slack_sdk.web.async_client import AsyncWebClient
-
 from bot.errors import BotError, SlackClosed
 from bot.slack.client import Refused, quiet_client
 from bot.slack.socket import try_app_token
@@ -37,7 +35,7 @@ async def slack_findings(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _workspace(settings: Settings, token: str) -> Finding:
     try:
-        known = await sound(_client(settings, token))
+        known = await sound(quiet_client(token, settings.slack.api_url, _proxy(settings)))
     except SlackClosed as error:
         return Finding(False, "Slack: the bot token cannot be used", str(error))
     how = "Socket Mode" if settings.slack.mode == "socket" else "HTTP"
@@ -46,7 +44,7 @@ async def _workspace(settings: Settings, token: str) -> Finding:
 
 async def _socket(settings: Settings, token: str) -> Finding:
     try:
-        await try_app_token(_client(settings, ""), token)
+        await try_app_token(quiet_client("", settings.slack.api_url, _proxy(settings)), token)
     except (SlackClosed, Refused) as error:
         return Finding(False, "Slack: the app token cannot be used", str(error))
     return Finding(True, "Slack: the app token opens a connection")
@@ -60,7 +58,7 @@ async def _installed(settings: Settings) -> AsyncIterator[Finding]:
             async for installation in store.installations():
                 count += 1
                 where = installation.team or installation.enterprise
-                if problem := await _problem(_client(settings, installation.bot_token)):
+                if problem := await _problem(settings, installation.bot_token):
                     yield Finding(False, f"Slack: {where}: {problem}", "Install the app there again.")
     except (BotError, IngestError) as error:
         yield Finding(False, "Slack: the workspaces that installed the app cannot be read", str(error))
@@ -68,14 +66,15 @@ async def _installed(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding(True if count else None, f"Slack: {count} workspaces have installed the app (HTTP)")
 
 
-async def _problem(client: AsyncWebClient) -> str:
+async def _problem(settings: Settings, token: str) -> str:
+    """What is wrong with an installation's token, "" for nothing."""
     try:
-        missing = (await who(client)).missing
+        missing = (await who(quiet_client(token, settings.slack.api_url, _proxy(settings)))).missing
     except Refused as error:
         return str(error)
     return f"the token lacks {', '.join(missing)}" if missing else ""
 
 
-def _client(settings: Settings, token: str) -> AsyncWebClient:
+def _proxy(settings: Settings) -> str | None:
     proxy = settings.slack.proxy
-    return quiet_client(token, settings.slack.api_url, proxy.get_secret_value() if proxy else None)
+    return proxy.get_secret_value() if proxy else None

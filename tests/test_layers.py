@@ -39,7 +39,14 @@ VENDORS = {
     "markdown_it": ("bot/slack/markdown.py",),
     "opensearchpy": ("ingest/stores/opensearch.py",),
     "protego": ("ingest/sites/*.py",),
-    "pydantic": ("bot/codec.py", "bot/events.py", "deploy/*.py", "ingest/codec.py", "ingest/events/codec.py", "navigator/codec.py"),
+    "pydantic": (
+        "bot/codec.py",
+        "bot/events.py",
+        "deploy/*.py",
+        "ingest/codec.py",
+        "ingest/events/codec.py",
+        "navigator/codec.py",
+    ),
     "pydantic_core": (
         "deploy/settings.py",
         "deploy/bot_settings.py",

@@ -7,6 +7,7 @@ first question comes: Slack's library would acknowledge events and lose them.
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 
 import structlog
@@ -56,6 +57,10 @@ class Identity:
         return tuple(sorted(set(NEEDED) - self.scopes)) if self.scopes else ()
 
 
+REMEMBERED = 3_600.0
+"""Seconds for which it is believed who is a guest."""
+
+
 class Workspaces:
     """`token` None: installations are looked up in the store."""
 
@@ -66,7 +71,7 @@ class Workspaces:
         self._proxy = proxy
         self._identities: dict[str, Identity] = {}
         self._clients: dict[str, AsyncWebClient] = {}
-        self._guests: dict[tuple[str, str], bool] = {}
+        self._guests: dict[tuple[str, str], tuple[bool, float]] = {}
 
     def client(self, token: str) -> AsyncWebClient:
         """With one's own retries; the library's are off."""
@@ -130,9 +135,11 @@ class Workspaces:
                 log.info("workspace_removed", team=found.team, enterprise=found.enterprise)
 
     async def is_guest(self, question: Question) -> bool:
-        """Whether the asker is a guest of the workspace, or a stranger to it. Asked once for each person. Where Slack does
+        """Whether the asker is a guest of the workspace, or a stranger to it. Asked once an hour for each person. Where Slack does
         not say, nobody is let in."""
         person = (question.team, question.user)
+        now = time.monotonic()
+        self._guests = {who: known for who, known in self._guests.items() if now - known[1] < REMEMBERED}
         if person not in self._guests:
             client = await self.client_of(question.enterprise, question.team)
             try:
@@ -141,8 +148,9 @@ class Workspaces:
                 if error.passing:
                     raise
                 return True
-            self._guests[person] = any(user.get(f) for f in ("is_restricted", "is_ultra_restricted", "is_stranger"))
-        return self._guests[person]
+            guest = any(user.get(f) for f in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+            self._guests[person] = guest, now
+        return self._guests[person][0]
 
     async def _installation(self, enterprise: str, team: str) -> Installation | None:
         """The workspace's own, else its organisation's. Looked up each time: it may have changed in any process."""

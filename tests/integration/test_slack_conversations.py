@@ -142,7 +142,7 @@ async def test_judging_showing_the_way_and_asking_a_person(tmp_path: Path, slack
         await ada.press(answer, actions.FEEDBACK, "Bad answer")
         await slack.until(lambda: slack.state.modals.get(ada.id))
         await ada.submit({actions.REASON_BLOCK: "It lacks the picture."})
-        await ritbot.until(lambda all: all[0].feedback and all[0].feedback[0].reason)
+        await ritbot.until(lambda kept: kept[0].feedback and kept[0].feedback[0].reason)
         [exchange] = await ritbot.exchanges()
         assert [(f.verdict, f.reason) for f in exchange.feedback] == [("bad", "It lacks the picture.")]
         await bob.press(answer, actions.SHOW_WAY)

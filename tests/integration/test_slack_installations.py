@@ -136,6 +136,9 @@ async def test_where_one_token_is_set_nobody_installs(tmp_path: Path, slack: Fak
         for path in (INSTALL, INSTALLED):
             async with session.get(address + path) as response:
                 assert response.status == 404
+        slack.uninstall()
+        await slack.settled()
+    assert [delivery.acked for delivery in slack.deliveries.all] == [True, True]
 
 
 async def test_installed_again_it_uses_the_new_token(tmp_path: Path, slack: FakeSlack) -> None:

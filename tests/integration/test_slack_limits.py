@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.settings import ModelSettings
+from deploy.complaints import SettingsError
+from deploy.settings import ModelSettings, PriceSettings
 from deploy.slack_settings import AnswersSettings
 from tests.fakes.messages_api import MessagesApi, cited, text
 from tests.fakes.slack.reading import labels, words
@@ -86,15 +87,29 @@ async def test_a_person_a_channel_and_a_day_have_limits_that_are_told_politely(
                 assert "Please ask again in" in words(answer)
                 assert labels(answer) == []
     rich = answers.model_copy(update={"per_user": 0, "per_channel": 0})
-    async with bot(tmp_path / "cost", slack, model=written(api), limits=rich) as ritbot:
+    priced = written(api).model_copy(
+        update={"prices": PriceSettings(input=1.0, output=5.0, cache_read=0.1, cache_write=1.2)}
+    )
+    async with bot(tmp_path / "cost", slack, model=priced, limits=rich) as ritbot:
         first = await ada.mention(general, QUESTION)
         [answer] = await ritbot.answered(first, general)
         assert "Step 2 is done." in words(answer)
         asked = len(api.requests)
         second = await bob.mention(other, QUESTION)
-        [answer] = await ritbot.answered(second, other)
+        await ritbot.over(2)
+        [answer] = ours(slack, other, second)
         assert "I have used up what I may spend on answers today" in words(answer)
         assert len(api.requests) == asked, "the model was not asked"
+
+
+async def test_a_ceiling_on_costs_that_nobody_can_count_is_refused_at_the_start(
+    tmp_path: Path, slack: FakeSlack, api: MessagesApi
+) -> None:
+    half = written(api).model_copy(update={"prices": PriceSettings(input=1.0, output=5.0)})
+    for model in (written(api), half):
+        with pytest.raises(SettingsError, match="model.prices"):
+            async with bot(tmp_path, slack, model=model, limits=AnswersSettings(daily_cost=1.0)):
+                pass
 
 
 async def test_whom_nobody_asked_tells_nobody_of_limits_where_it_is_quiet(tmp_path: Path, slack: FakeSlack) -> None:
@@ -113,8 +128,8 @@ CODE = [f"line {n}: pump --prime --level {n} `tick` ``` [1]" for n in range(260)
 
 
 def long_answer() -> Iterator[dict[str, object]]:
-    """A link across character 3,000, a table of 30 rows, a second one, and code of 260 lines with backticks in it."""
-    yield cited("Fill it with water. " * 145 + f"See [the manual on priming and on pumps]({PUMPS}#prime).", (0, 0, 0))
+    """A citation's link across character 3,000, two tables, and code of 260 lines with backticks in it."""
+    yield cited(("Fill it with water. " * 149).strip(), (0, 0, 0))
     yield text("\n\n| Step | What |\n|---|---|\n" + "".join(f"| {n} | fill | \n" for n in range(30)))
     yield cited("\nThen start it.", (1, 0, 0))
     yield text("\n\n| A | B |\n|---|---|\n| 1 | |\n\n````text\n" + "\n".join(CODE) + "\n````\n\n")
@@ -143,7 +158,7 @@ async def test_a_long_answer_with_code_tables_and_links_is_whole_in_every_messag
     whole = "\n".join(map(words, messages))
     positions = [whole.index(f"line {n}: pump --prime --level {n} ") for n in range(260)]
     assert positions == sorted(positions)
-    assert f"[the manual on priming and on pumps]({PUMPS}#prime)" in whole
+    assert whole.index("[[1]](") < 3_000 < whole.index(")", whole.index("[[1]]("))
     linked = set(re.findall(r"\[\[(\d+)\]\]\(https://docs\.example\.test/pumps\.html[^)\s]*\)", whole))
     assert linked == {"1", "2"}, "every citation is a link"
     assert re.findall(r"^\[(\d+)\] <", whole, re.MULTILINE) == ["1", "2"], "and has its row"
@@ -156,7 +171,7 @@ async def test_an_answer_longer_than_a_message_is_streamed_as_far_as_it_holds_an
     api.call("get_toc", {"query": "prime pump"})
     api.call("read", {"sections": [1, 2, 3]})
     paragraphs = [f"Part {n}. " + "It is all in the manual. " * 30 + "\n\n" for n in range(40)]
-    api.send(*(cited(paragraph, (0, 0, 0)) for paragraph in paragraphs), pace=0.005)
+    api.send(*(cited(paragraph, (0, 0, 0)) for paragraph in paragraphs), pace=0.0005)
     async with bot(tmp_path, slack, model=written(api)) as ritbot:
         question = await ada.mention(general, QUESTION)
         await ritbot.over(1)

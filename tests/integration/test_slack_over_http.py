@@ -108,6 +108,20 @@ def forged(body: str, secret: str) -> Iterator[tuple[str, dict[str, str]]]:
     yield "with a signature that is not ASCII", good | {"X-Slack-Signature": "v0=é" + "0" * 63}
 
 
+async def test_people_of_other_companies_are_let_in_by_one_setting_and_guests_by_another(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    partner = slack.team("Partner")
+    olga, gus = slack.person("Olga", team=partner), slack.person("Gus", guest="single")
+    shared, general = slack.channel("shared", shared_with=[partner]), slack.channel("general")
+    for name, doors, asked in (("a", {"shared_channels": True}, [olga.id]), ("b", {"guests": True}, [gus.id])):
+        async with over_http(tmp_path / name, slack, answers=False, **doors) as (ritbot, _):
+            await olga.mention(shared, QUESTION)
+            await gus.mention(general, QUESTION)
+            await slack.settled()
+            assert [exchange.question.user for exchange in await ritbot.exchanges()] == asked
+
+
 BODIES = ('{"type": "url_verification", "challenge": "c"}', "ssl_check=1&token=t", "{", "payload={", "", "€")
 
 

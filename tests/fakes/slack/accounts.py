@@ -23,9 +23,11 @@ def auth_test(call: Call) -> Json:
 
 
 def user_info(call: Call) -> Json:
+    """`is_stranger`: of another workspace, and in no channel that the app sees (docs.slack.dev, "User object")."""
     user = call.state.users.get(call["user"])
     if user is None:
         raise Refused("user_not_found")
+    seen = any({user.id, call.by.bot_user} <= channel.members for channel in call.state.channels.values())
     return {
         "user": {
             "id": user.id,
@@ -37,7 +39,7 @@ def user_info(call: Call) -> Json:
             "is_owner": user.admin,
             "is_restricted": bool(user.guest),
             "is_ultra_restricted": user.guest == "single",
-            "is_stranger": user.team != call.by.team,
+            "is_stranger": user.team != call.by.team and not seen,
             "profile": {"real_name": user.name, "display_name": user.name, "team": user.team},
         }
     }
