@@ -4,8 +4,9 @@ Terms are split at white space and otherwise left alone. Lucene cuts what is lon
 terms are stored, and asked for, as their digest. A query may hold 1,024 clauses: a longer question is asked in parts
 whose scores are summed; the sum is exact for the chunks that are among the best of each part.
 
-Lucene keeps a field's length in one byte and counts deleted documents until segments merge: scores differ a little from
-those of the embedded index.
+Lucene keeps a field's length in one byte (exact below 40 terms, then up to 1/8 too short) and counts deleted documents
+until segments merge: scores differ a little from those of the embedded index. On 9,780 chunks and 145 questions, of the
+200 best chunks 193 or more are the same, 198 in the mean; tests/integration/test_columns.py holds what comes of it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@ ingest/stores/opensearch_words.py).
 
 The pages are those of the Ray documentation that the questions are about and every tenth of the others: to embed
 them takes two minutes on two cores, once; their vectors are kept with the benchmark's. RITBOT_TEST_PAGES=all
-takes all 518 pages, which takes ten. There one question of the 145 shares 38 nodes, all others at least 48: both columns
-find the same 200 chunks by meaning and 195 of 200 by words for it, in another order.
+takes all 518 pages, which takes ten. There each of the 145 questions shares at least 48 nodes of 50, but for one that has
+38, since its 200 best chunks stand in no more, and shares all of them. By words, two of 200 chunks differ in the mean,
+for one reason: with lengths kept in one byte as Lucene does, BM25 as the books have it finds the same 200. With the chunks
+of half the site written a second time and not yet merged, the least that a question shares is nine tenths.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ from tests.servers.opensearch import OpenSearch as Node
 
 OTHERS = 1 if os.environ.get("RITBOT_TEST_PAGES") == "all" else 10
 """Of the pages that no question is about, every so manieth is taken."""
-LEAST_SHARED = 45
-"""Of the 50 nodes of each question."""
+LEAST_SHARED = 45 / 50
+"""Of the nodes of each question. There are fewer than 50 where the 200 best chunks stand in fewer nodes."""
 
 
 def pages_of(asked: Sequence[Question], target: Path) -> Path:
@@ -58,7 +60,7 @@ def pages_of(asked: Sequence[Question], target: Path) -> Path:
 
 @dataclass(frozen=True)
 class Answers:
-    """The 50 best nodes of each question, and how often (in percent) the gold section is in the forest."""
+    """The 50 best nodes of each question, or all where there are fewer, and how often (in percent) the gold section is in the forest."""
 
     nodes: dict[Question, list[str]]
     forest_at_50: float
@@ -108,8 +110,8 @@ async def distributed(url: str, qdrant: str, dimensions: int) -> AsyncIterator[t
         remove(f"{qdrant}/collections/{name}-1")
 
 
-async def compare(folder: Path, opensearch: str, qdrant: str) -> tuple[Answers, Answers, list[int]]:
-    """Both columns, and how many nodes of each question they share."""
+async def compare(folder: Path, opensearch: str, qdrant: str) -> tuple[Answers, Answers]:
+    """What both columns answer."""
     asked = questions()
     (folder / "pages").mkdir()
     pages = pages_of(asked, folder / "pages")
@@ -118,7 +120,12 @@ async def compare(folder: Path, opensearch: str, qdrant: str) -> tuple[Answers, 
             here = await answers(pages, *stores, model, asked)
         async with distributed(opensearch, qdrant, model.dimensions) as stores:
             there = await answers(pages, *stores, model, asked)
-    return here, there, [len({*here.nodes[q]} & {*there.nodes[q]}) for q in asked]
+    return here, there
+
+
+def shared_of(here: Sequence[str], there: Sequence[str]) -> float:
+    """The part of the nodes that both columns give; of what one gives in excess, none."""
+    return len({*here} & {*there}) / max(len(here), len(there))
 
 
 @pytest.mark.slow
@@ -127,11 +134,14 @@ async def test_the_same_question_gives_nearly_the_same_forest_on_both_columns(
     shared: Path, opensearch: Node, qdrant: str, tmp_path: Path
 ) -> None:
     assert (shared / "data/ray/questions.jsonl").is_file()
-    here, there, common = await compare(tmp_path, opensearch.url, qdrant)
+    here, there = await compare(tmp_path, opensearch.url, qdrant)
+    common = {question: shared_of(nodes, there.nodes[question]) for question, nodes in here.nodes.items()}
     figures = (
-        f"least {min(common)}, mean {mean(common):.1f}; forest@50 {here.forest_at_50:.1f}, {there.forest_at_50:.1f}"
+        f"least {min(common.values()):.1%}, mean {mean(common.values()):.1%} of {len(common)} questions;"
+        f" forest@50 {here.forest_at_50:.1f}, {there.forest_at_50:.1f};"
+        f" fewer than 50 nodes: {[len(nodes) for nodes in here.nodes.values() if len(nodes) < 50]}"
     )
-    assert all(len(nodes) == 50 for nodes in here.nodes.values())
-    assert min(common) >= LEAST_SHARED, figures
+    assert mean(len(nodes) for nodes in here.nodes.values()) > 49, figures
+    assert min(common.values()) >= LEAST_SHARED, figures
     assert abs(here.forest_at_50 - there.forest_at_50) <= 1.0, figures
     assert here.forest_at_50 > 70.0, figures

@@ -5,14 +5,22 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from bot.model import ChannelSettings
+from bot.model import ChannelSettings, Question
 from bot.slack.app import NO_WORDS, SHORTCUT
+from bot.telling import Teller
+from deploy.bot_roles import Asker
+from deploy.commands.ask import scope_of
+from deploy.known_sites import KnownSites
 from deploy.settings import ModelSettings
+from ingest.model import Scope, Site
+from navigator.answer import Answer
+from navigator.loop import Navigator
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
@@ -91,7 +99,8 @@ async def test_language_and_extracts_are_those_of_the_channel(
 ) -> None:
     ada, german, quoted = slack.person("Ada"), slack.channel("german"), slack.channel("quoted")
     api.always(Writer(paragraphs=1))
-    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+    model = written(api).model_copy(update={"extract_threshold": 0.05})
+    async with bot(tmp_path, slack, model=model) as ritbot:
         await behaves(ritbot, german, language="German")
         await behaves(ritbot, quoted, extracts=True)
         question = await ada.mention(german, QUESTION)
@@ -103,6 +112,29 @@ async def test_language_and_extracts_are_those_of_the_channel(
         await ritbot.over(2)
         assert "Fill the pump with water first." in words(ours(slack, quoted, question)[0])
         assert len(api.requests) == asked, "no model"
+
+
+class Asked:
+    """A navigator that notes where it is to look."""
+
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = []
+
+    async def ask(self, question: str, scope: Scope, listener: object, **more: object) -> Answer:
+        self.scopes.append(scope)
+        return Answer(question, "", "not_found")
+
+
+async def test_only_the_sites_of_the_channel_are_looked_into(tmp_path: Path) -> None:
+    asked = Asked()
+    known = KnownSites(tmp_path, {name: Site(name, f"https://{name}.example/") for name in ("docs", "api")}, {})
+    ask = Asker(cast(Navigator, asked), cast(Navigator, asked), known)
+    question = Question("1", "T1", "C1", "U1", QUESTION, "mention", datetime.now(UTC))
+    for sites in ((), ("api",), ("api", "gone")):
+        await ask(question, ChannelSettings("T1", "C1", sites=sites), (), Teller(None))
+    assert asked.scopes[0] == scope_of(known, (), None)
+    assert asked.scopes[1:] == [scope_of(known, ["api"], None)] * 2
+    assert asked.scopes[0] != asked.scopes[1]
 
 
 async def test_an_asker_of_another_company_is_the_recipient_of_the_stream(
@@ -134,6 +166,7 @@ async def test_replies_stay_in_the_thread_that_was_asked_in(tmp_path: Path, slac
             first = await ada.mention(room, QUESTION, thread=root)
             await ritbot.answered(first, room)
             await ada.say(room, "How often do I grease the seal?", thread=root)
+            await slack.settled()
             await ritbot.idle()
             said = [one for one in slack.said_in(room) if one.user == slack.bot_user]
             assert {one.thread_ts for one in said} == {root.ts}
@@ -182,7 +215,7 @@ async def test_a_mention_alone_and_a_file_alone_are_greeted_where_they_are_for_r
                 assert "/ask" in words(greeting)
         await slack.settled()
         await ritbot.idle()
-        assert len(await ritbot.exchanges()) == 2, "a file in a channel is for somebody else"
+        assert len(await ritbot.exchanges()) == 3, "a file in a channel is for somebody else"
         await ada.shortcut(await with_file(slack, await ada.say(general, "")), SHORTCUT)
         await slack.until(lambda: any(one.text == NO_WORDS for one in slack.said_in(general)))
 

@@ -77,6 +77,7 @@ async def test_in_its_thread_a_question_needs_no_mention_unless_it_is_for_someon
 
 
 async def test_edits_and_double_events_make_no_second_answer(tmp_path: Path, slack: FakeSlack) -> None:
+    """Situations 3 and 4."""
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path, slack) as ritbot:
         question = await ada.mention(general, "How do I prime a pump with water?")

@@ -107,7 +107,7 @@ async def test_a_ceiling_on_costs_that_nobody_can_count_is_refused_at_the_start(
 ) -> None:
     half = written(api).model_copy(update={"prices": PriceSettings(input=1.0, output=5.0)})
     for model in (written(api), half):
-        with pytest.raises(SettingsError, match="model.prices"):
+        with pytest.raises(SettingsError, match=r"model\.prices"):
             async with bot(tmp_path, slack, model=model, limits=AnswersSettings(daily_cost=1.0)):
                 pass
 

@@ -45,6 +45,7 @@ def ours(slack: FakeSlack, messages: list[Message]) -> list[Message]:
 async def test_the_same_event_three_times_at_two_replicas_with_a_restart_between_is_answered_once(
     tmp_path: Path, slack: FakeSlack
 ) -> None:
+    """Situation 1; test 1 of the list."""
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path / "a", slack, shared=tmp_path) as one, bot(tmp_path / "b", slack, shared=tmp_path):
         question = await ada.mention(general, QUESTION)
@@ -67,6 +68,7 @@ async def test_the_same_event_three_times_at_two_replicas_with_a_restart_between
 async def test_what_cannot_be_written_down_is_not_acknowledged_and_comes_again(
     tmp_path: Path, slack: FakeSlack
 ) -> None:
+    """Situation 2: written down, acknowledged, then answered."""
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path, slack) as ritbot:
         slack.deliveries.ack_within, slack.deliveries.retries_after = 0.5, (0.0, 0.0, 0.0)
@@ -134,6 +136,7 @@ UNHEARD = Fault(applies=True, drops=True)
 async def test_a_stream_that_breaks_loses_nothing_and_says_nothing_twice(
     tmp_path: Path, slack: FakeSlack, api: MessagesApi, method: str, fault: Fault
 ) -> None:
+    """Situation 7."""
     ada, general = slack.person("Ada"), slack.channel("general")
     script(api, "Fill it with water.\n\nThen start it.\n\nThen wait.\n\nThat is all.", pace=0.02)
     slack.faults.next(method, fault)
@@ -161,6 +164,7 @@ async def test_a_stream_that_expires_ends_in_the_same_message(
 
 @pytest.mark.parametrize("error", ["invalid_blocks", "msg_blocks_too_long", "msg_too_long"])
 async def test_a_message_that_slack_refuses_is_said_more_simply(tmp_path: Path, slack: FakeSlack, error: str) -> None:
+    """Situations 9 and 15."""
     ada, general = slack.person("Ada"), slack.channel("general")
     slack.faults.next("chat.postMessage", Fault(error=error))
     async with bot(tmp_path, slack) as ritbot:
@@ -187,6 +191,7 @@ async def test_slack_that_fails_for_a_moment_costs_no_answer_and_makes_no_second
 async def test_a_model_that_is_down_ends_in_a_plain_word_and_retry_asks_again(
     tmp_path: Path, slack: FakeSlack, api: MessagesApi
 ) -> None:
+    """Situation 15."""
     ada, general = slack.person("Ada"), slack.channel("general")
     api.fail(500)
     async with bot(tmp_path, slack, model=written(api)) as ritbot:
@@ -289,6 +294,7 @@ async def test_a_dropped_socket_is_connected_again_and_nothing_is_lost(tmp_path:
 
 
 async def test_notifications_of_different_answers_differ(tmp_path: Path, slack: FakeSlack) -> None:
+    """Situation 14."""
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path, slack) as ritbot:
         questions = [await ada.mention(general, text) for text in (QUESTION, "How often do I grease the seal?")]

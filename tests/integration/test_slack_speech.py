@@ -103,6 +103,7 @@ async def test_a_successor_takes_up_what_its_question_began_and_no_other_answer(
     await one.speech.begin()
     second = await ada.mention(general, "And which valve?", thread=first)
     await one.speech.wrote("The blue one.")
+    slack.expire_streams()
     await one.speech.answer(answer("The blue one, of course."))
     await one.speech.leave()
     await Spoken(slack, rates, exchange(second, attempts=2)).says("The red one.")
