@@ -48,6 +48,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, kafka: Kafka, opensearch: 
     (folder / "html").mkdir()
     (folder / "html/pumps.html").write_text(PUMPS, encoding="utf-8")
     settings = f"""
+        [index]
+        folder = "{folder / "data"}"
         [stores]
         kind = "cluster"
         name = "{name}"
@@ -197,7 +199,7 @@ async def test_serve_alone_answers_in_slack_and_stops_when_told(tmp_path: Path, 
     ada, general = slack.person("Ada"), slack.channel("general")
     (tmp_path / "html").mkdir()
     (tmp_path / "html/pumps.html").write_text(PUMPS, encoding="utf-8")
-    site = '[[sites]]\nname = "pumps"\nstart = "html"\nbase_url = "https://pumps.example/"\n'
+    site = '[index]\nfolder = "data"\n[[sites]]\nname = "pumps"\nstart = "html"\nbase_url = "https://pumps.example/"\n'
     (tmp_path / "ritbot.toml").write_text(connected(slack) + site, encoding="utf-8")
     with running(tmp_path, "serve") as serve:
         await ready(serve)

@@ -3,10 +3,10 @@ ingest/stores/opensearch_words.py).
 
 The pages are those of the Ray documentation that the questions are about and every tenth of the others: to embed
 them takes two minutes on two cores, once; their vectors are kept with the benchmark's. RITBOT_TEST_PAGES=all
-takes all 518 pages, which takes ten. There each of the 145 questions shares at least 48 nodes of 50, but for one that has
-38, since its 200 best chunks stand in no more, and shares all of them. By words, two of 200 chunks differ in the mean,
-for one reason: with lengths kept in one byte as Lucene does, BM25 as the books have it finds the same 200. With the chunks
-of half the site written a second time and not yet merged, the least that a question shares is nine tenths.
+takes all 518 pages, which takes ten. There each of the 145 questions shares at least 48 nodes of 50, but for one that
+has 38, since its 200 best chunks stand in no more, and shares all of them; forest@50 is the same. By words, two of 200
+chunks differ in the mean, for one reason: with lengths kept in one byte as Lucene does, BM25 as the books have it finds
+the same 200. With half of all chunks written a second time and not yet merged, a question shares nine tenths or more.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def pages_of(asked: Sequence[Question], target: Path) -> Path:
 
 @dataclass(frozen=True)
 class Answers:
-    """The 50 best nodes of each question, or all where there are fewer, and how often (in percent) the gold section is in the forest."""
+    """The 50 best nodes of each question, or all where there are fewer, and how often (in percent) the gold section is
+    in the forest."""
 
     nodes: dict[Question, list[str]]
     forest_at_50: float
