@@ -24,9 +24,9 @@ async def listen(settings: Settings, console: Console) -> None:
     known = known_sites(settings, settings.index.folder)
     async with (
         serving(health.app, settings.http) as address,
-        open_trees(settings) as trees,
         open_events(settings) as events,
         open_bot_store(settings) as store,
+        open_trees(settings) as trees,  # after the log, which makes the folder where nothing was indexed yet
         open_listening(settings, events, store, trees, known) as listening,
     ):
         health.ready({**checks(settings, events, store), **listening.checks}, listening.routes)

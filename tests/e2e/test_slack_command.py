@@ -47,22 +47,33 @@ async def test_over_http_it_serves_slack_until_it_is_told_to_stop(tmp_path: Path
             "slack",
             cwd=tmp_path,
             env=environment(
-                PYTHONUNBUFFERED="1", **{f"RITBOT_SLACK__{name}": value for name, value in settings.items()}
+                PYTHONUNBUFFERED="1",
+                RITBOT_INDEX__FOLDER=str(tmp_path / "nothing indexed yet"),
+                **{f"RITBOT_SLACK__{name}": value for name, value in settings.items()},
             ),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        assert process.stdout
-        async with asyncio.timeout(60):
-            hello = (await process.stdout.readline()).decode()
-        found = re.search(r"Health at (http://[\d.:]+)/readyz", hello)
-        assert found, hello
-        assert await slack.over_http(found[1] + EVENTS).verify()
-        ada, general = slack.person("Ada"), slack.channel("general")
-        await ada.mention(general, "How do I prime a pump?")
-        await slack.settled()
-        assert all(delivery.acked for delivery in slack.deliveries.all)
-        process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(30):
-            assert (await process.stdout.read()).decode() == "Stopped.\n"
-            assert await process.wait() == 0
+        try:
+            await _serves_until_told(process, slack)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+
+async def _serves_until_told(process: asyncio.subprocess.Process, slack: FakeSlack) -> None:
+    assert process.stdout
+    async with asyncio.timeout(60):
+        hello = (await process.stdout.readline()).decode()
+    found = re.search(r"Health at (http://[\d.:]+)/readyz", hello)
+    assert found, hello
+    assert await slack.over_http(found[1] + EVENTS).verify()
+    ada, general = slack.person("Ada"), slack.channel("general")
+    await ada.mention(general, "How do I prime a pump?")
+    await slack.settled()
+    assert all(delivery.acked for delivery in slack.deliveries.all)
+    process.send_signal(signal.SIGTERM)
+    async with asyncio.timeout(30):
+        assert (await process.stdout.read()).decode() == "Stopped.\n"
+        assert await process.wait() == 0
