@@ -33,6 +33,7 @@ from deploy.store_settings import HttpSettings
 from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.sqlite_group import Timing
+from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import IndexedSite, html, indexed_site
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
@@ -134,6 +135,13 @@ def settings(folder: Path, slack: FakeSlack, **changes: Any) -> Settings:
 def slack_settings(slack: FakeSlack, **changes: Any) -> SlackSettings:
     tokens = {"bot_token": slack.bot_token, "app_token": slack.app_token, "api_url": slack.base_url}
     return SlackSettings(**{**tokens, **changes})
+
+
+def written(api: MessagesApi, *, timeout: float = 5) -> ModelSettings:
+    """A model that writes its answers, behind a scripted Messages API."""
+    return ModelSettings(
+        provider="anthropic", api_key="key", base_url=api.url, retries=0, timeout=timeout, citations=True
+    )
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -25,28 +24,12 @@ from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
-from tests.fakes.slack_bot import Bot, bot
+from tests.fakes.slack_bot import Bot, bot, written
 from tests.fakes.writer import Writer
 
 QUESTION = "How do I prime a pump with water?"
 UNKNOWN = "Who won the chess tournament in Reykjavik?"
 STRICT = ModelSettings(provider="extractive", extract_threshold=0.9)
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as scripted:
-        yield scripted
-
-
-def written(api: MessagesApi) -> ModelSettings:
-    return ModelSettings(provider="anthropic", api_key="key", base_url=api.url, retries=0, timeout=5, citations=True)
 
 
 async def behaves(ritbot: Bot, channel: Channel, **settings: Any) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from bot.slack import actions
 from bot.slack.app import LOOKING, SHORTCUT
@@ -13,12 +10,6 @@ from deploy.settings import ModelSettings
 from tests.fakes.slack.reading import labels, said, words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack_bot import PUMPS, bot
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
 
 
 async def test_a_mention_is_answered_in_its_thread_with_links_to_what_was_read(

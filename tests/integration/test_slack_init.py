@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -22,12 +21,6 @@ from tests.fakes.slack.server import SCOPES, FakeSlack
 from tests.fakes.slack_bot import settings as settings_for
 
 KEY = "x" * 43 + "="
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
 
 
 async def said(settings: Settings) -> tuple[int, str]:

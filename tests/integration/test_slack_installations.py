@@ -38,12 +38,6 @@ pytestmark = pytest.mark.filterwarnings(
 )  # slack_sdk's own use of it
 
 
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
 @asynccontextmanager
 async def several(folder: Path, slack: FakeSlack, **changes: Any) -> AsyncIterator[tuple[Bot, str]]:
     """The bot without a token of its own."""

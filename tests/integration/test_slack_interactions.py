@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from bot.slack.settings_modal import NOT_YOURS
 from deploy.bot_roles import checks
 from deploy.compose import SystemClock
 from deploy.health import Health
-from deploy.settings import ModelSettings
 from deploy.slack_settings import AnswersSettings
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack.faults import SERVER_ERROR, Fault
@@ -26,26 +24,10 @@ from tests.fakes.slack.person import Person
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
-from tests.fakes.slack_bot import Bot, bot, settings
+from tests.fakes.slack_bot import Bot, bot, settings, written
 from tests.fakes.writer import Writer
 
 QUESTION = "How do I prime a pump with water?"
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as scripted:
-        yield scripted
-
-
-def written(api: MessagesApi) -> ModelSettings:
-    return ModelSettings(provider="anthropic", api_key="key", base_url=api.url, retries=0, timeout=5, citations=True)
 
 
 async def asked(ritbot: Bot, ada: Person, general: Channel) -> tuple[Message, Message]:

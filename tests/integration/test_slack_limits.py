@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from deploy.complaints import SettingsError
-from deploy.settings import ModelSettings, PriceSettings
+from deploy.settings import PriceSettings
 from deploy.slack_settings import AnswersSettings
 from tests.fakes.messages_api import MessagesApi, cited, text
 from tests.fakes.slack.reading import labels, words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
-from tests.fakes.slack_bot import PUMPS, bot
+from tests.fakes.slack_bot import PUMPS, bot, written
 from tests.fakes.writer import Writer
 
 QUESTION = "How do I prime a pump with water?"
 MANY = 30
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as scripted:
-        yield scripted
-
-
-def written(api: MessagesApi) -> ModelSettings:
-    return ModelSettings(provider="anthropic", api_key="key", base_url=api.url, retries=0, timeout=20, citations=True)
 
 
 def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
@@ -51,7 +35,7 @@ async def test_thirty_answers_at_once_in_one_channel_lose_nothing_and_cause_no_s
     writer = Writer(paragraphs=6, pace=0.2)
     api.always(writer)
     answers = AnswersSettings(parallel=MANY, timeout=150, per_user=0, per_channel=0)
-    async with bot(tmp_path, slack, model=written(api), limits=answers) as ritbot:
+    async with bot(tmp_path, slack, model=written(api, timeout=20), limits=answers) as ritbot:
         questions = [await ada.mention(general, f"{QUESTION} ({n})") for n in range(MANY)]
         await ritbot.over(MANY, patience=150)
     for question in questions:
@@ -87,7 +71,7 @@ async def test_a_person_a_channel_and_a_day_have_limits_that_are_told_politely(
                 assert "Please ask again in" in words(answer)
                 assert labels(answer) == []
     rich = answers.model_copy(update={"per_user": 0, "per_channel": 0})
-    priced = written(api).model_copy(
+    priced = written(api, timeout=20).model_copy(
         update={"prices": PriceSettings(input=1.0, output=5.0, cache_read=0.1, cache_write=1.2)}
     )
     async with bot(tmp_path / "cost", slack, model=priced, limits=rich) as ritbot:
@@ -105,8 +89,8 @@ async def test_a_person_a_channel_and_a_day_have_limits_that_are_told_politely(
 async def test_a_ceiling_on_costs_that_nobody_can_count_is_refused_at_the_start(
     tmp_path: Path, slack: FakeSlack, api: MessagesApi
 ) -> None:
-    half = written(api).model_copy(update={"prices": PriceSettings(input=1.0, output=5.0)})
-    for model in (written(api), half):
+    half = written(api, timeout=20).model_copy(update={"prices": PriceSettings(input=1.0, output=5.0)})
+    for model in (written(api, timeout=20), half):
         with pytest.raises(SettingsError, match=r"model\.prices"):
             async with bot(tmp_path, slack, model=model, limits=AnswersSettings(daily_cost=1.0)):
                 pass
@@ -144,7 +128,7 @@ async def test_a_long_answer_with_code_tables_and_links_is_whole_in_every_messag
     api.call("get_toc", {"query": "prime pump"})
     api.call("read", {"sections": [1, 2, 3]})
     api.send(*long_answer())
-    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+    async with bot(tmp_path, slack, model=written(api, timeout=20)) as ritbot:
         question = await ada.mention(general, QUESTION)
         await ritbot.over(1)
     assert not [(call.method, call.answer) for call in slack.calls() if call.error]
@@ -172,7 +156,7 @@ async def test_an_answer_longer_than_a_message_is_streamed_as_far_as_it_holds_an
     api.call("read", {"sections": [1, 2, 3]})
     paragraphs = [f"Part {n}. " + "It is all in the manual. " * 30 + "\n\n" for n in range(40)]
     api.send(*(cited(paragraph, (0, 0, 0)) for paragraph in paragraphs), pace=0.0005)
-    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+    async with bot(tmp_path, slack, model=written(api, timeout=20)) as ritbot:
         question = await ada.mention(general, QUESTION)
         await ritbot.over(1)
     streamed = [*slack.calls("chat.startStream"), *slack.calls("chat.appendStream")]

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
-
-from deploy.settings import ModelSettings
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack_bot import bot
+from tests.fakes.slack_bot import bot, written
 
 QUESTION = "How do I prime a pump with water?"
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as scripted:
-        yield scripted
-
-
-def written(api: MessagesApi) -> ModelSettings:
-    return ModelSettings(provider="anthropic", api_key="key", base_url=api.url, retries=0, timeout=5, citations=True)
 
 
 def answers_with(api: MessagesApi, text: str, result: int) -> None:

@@ -26,12 +26,6 @@ from tests.fakes.slack_bot import over_http
 QUESTION = "How do I prime a pump with water?"
 
 
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
 async def test_events_interactivity_and_commands_are_answered(tmp_path: Path, slack: FakeSlack) -> None:
     ada, bob, general = slack.person("Ada"), slack.person("Bob"), slack.channel("general")
     async with over_http(tmp_path, slack) as (ritbot, _):

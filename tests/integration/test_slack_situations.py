@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,31 +10,14 @@ import pytest
 from bot.answering import STOPPED
 from bot.errors import SlackClosed
 from bot.slack import actions
-from deploy.settings import ModelSettings
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.slack.faults import RATE_LIMITED, SERVER_ERROR, Fault
 from tests.fakes.slack.reading import labels, words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Message
-from tests.fakes.slack_bot import PUMPS, bot
+from tests.fakes.slack_bot import PUMPS, bot, written
 
 QUESTION = "How do I prime a pump with water?"
-
-
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as scripted:
-        yield scripted
-
-
-def written(api: MessagesApi) -> ModelSettings:
-    return ModelSettings(provider="anthropic", api_key="key", base_url=api.url, retries=0, timeout=5, citations=True)
 
 
 def ours(slack: FakeSlack, messages: list[Message]) -> list[Message]:

@@ -26,12 +26,6 @@ SORRY = "This took too long."
 
 
 @pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
 async def rates(tmp_path: Path) -> AsyncIterator[Rates]:
     async with SqliteBotStore(tmp_path / "bot.sqlite", KeySeal(()), SystemClock()) as store:
         yield Rates(store, SystemClock())
