@@ -135,14 +135,21 @@ async def claim(store: BotStore, clock: Clock, terms: Terms, question: Question,
             continue  # someone was quicker: see what became of it
 
 
-async def ask_to_stop(store: BotStore, question_id: str) -> bool:
-    """Put the mark on an answer that is under way or waiting; False where there is none, or it is over."""
+async def changed(store: BotStore, question_id: str, change: Callable[[Exchange], Exchange | None]) -> Exchange | None:
+    """Change an exchange without a lease on it: what people do with it. None: it is not there, or `change` leaves it."""
     while kept := await store.exchange(question_id):
-        if kept.exchange.over:
-            return False
+        exchange = change(kept.exchange)
+        if exchange is None:
+            return None
         try:
-            await store.keep(replace(kept.exchange, stop=True), kept.revision)
-            return True
+            await store.keep(exchange, kept.revision)
+            return exchange
         except Conflict:
             continue
-    return False
+    return None
+
+
+async def ask_to_stop(store: BotStore, question_id: str) -> bool:
+    """Put the mark on an answer that is under way or waiting; False where there is none, or it is over."""
+    marked = await changed(store, question_id, lambda exchange: None if exchange.over else replace(exchange, stop=True))
+    return marked is not None

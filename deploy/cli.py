@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from deploy import cli_roles, cli_upkeep
-from deploy.command_line import Config, Folder, Json, console, errors, fail, no_index, run, settings_of
+from deploy.command_line import Config, Folder, Json, console, errors, fail, needs_index, no_index, run, settings_of
 from deploy.complaints import SettingsError
 from deploy.known_sites import known_sites, named_on_command_line
 from deploy.settings import describe
@@ -98,8 +98,7 @@ def ask(
         scope = asking.scope_of(known_sites(settings, settings.index.folder), site or [], version)
     except ValueError as error:
         fail(str(error))
-    if no_index(settings):
-        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    needs_index(settings)
     if question is None and not sys.stdin.isatty():
         question = sys.stdin.buffer.read().decode(errors="replace")
     if question is None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deploy.command_line import Config, Folder, Json, console, errors, fail, no_index, run, settings_of
+from deploy.command_line import Config, Folder, Json, console, errors, fail, needs_index, no_index, run, settings_of
 
 app = typer.Typer()
 
@@ -24,8 +24,7 @@ def reembed(
     from deploy.commands import reembed as reembedding
 
     settings = settings_of(config, folder)
-    if no_index(settings):
-        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    needs_index(settings)
     raise typer.Exit(run(reembedding.reembed(settings, console, keep=keep)))
 
 
@@ -39,8 +38,7 @@ def reindex(
     from deploy.commands import reindex as reindexing
 
     settings = settings_of(config, folder)
-    if no_index(settings):
-        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    needs_index(settings)
     raise typer.Exit(run(reindexing.reindex(settings, site, console)))
 
 
@@ -59,8 +57,7 @@ def dead_letters(
     from deploy.commands import dead_letters as letters
 
     settings = settings_of(config, folder)
-    if no_index(settings):
-        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    needs_index(settings)
     if drop and replay is not None:
         fail("Either --replay or --drop.")
     if drop or replay is not None:
@@ -124,8 +121,7 @@ def reconcile(
     from deploy.commands import reconcile as reconciling
 
     settings = settings_of(config, folder)
-    if no_index(settings):
-        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    needs_index(settings)
     raise typer.Exit(run(reconciling.reconcile(settings, site, console, repair=repair)))
 
 
@@ -144,8 +140,7 @@ def backup(
         fail(f"{file} is there already: name another file, or replace it with --force.")
     if file == backing_up.STANDARD and sys.stdout.isatty():
         fail("A backup is no text for a terminal: name a file, or send it on with a pipe.")
-    if no_index(settings):
-        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+    needs_index(settings)
     raise typer.Exit(run(backing_up.backup(settings, file, errors)))
 
 

@@ -58,6 +58,12 @@ def no_index(settings: Settings) -> bool:
     return settings.stores.kind == "embedded" and not settings.index.folder.exists()
 
 
+def needs_index(settings: Settings) -> None:
+    """Ends the command where nothing was indexed yet."""
+    if no_index(settings):
+        fail(f"There is no index at {settings.index.folder} yet. Make one: ritbot index FOLDER or URL.", 3)
+
+
 def fail(reason: str, status: int = 2) -> NoReturn:
     errors.print(Text(reason, style="red"), soft_wrap=True)
     raise typer.Exit(status)

@@ -6,7 +6,7 @@ for whoever pressed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.lease import ask_to_stop
+from bot.lease import ask_to_stop, changed
 from bot.model import Exchange, Feedback
 from bot.ports import BotStore
 from bot.slack import actions
@@ -25,7 +25,6 @@ from bot.slack.handover import handover
 from bot.slack.incoming import workspace
 from bot.slack.reception import Reception
 from bot.slack.way import reason, way
-from ingest.errors import Conflict
 from ingest.ports import Clock
 
 log = structlog.get_logger()
@@ -53,7 +52,7 @@ class Interactions:
         value = _value(body)
         verdict, question_id = actions.feedback_of(value)
         given = Feedback(who(body), verdict, self._clock.now())
-        if await self._change(question_id, lambda exchange: _with_feedback(exchange, given)) is None:
+        if await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given)) is None:
             return NOT_KNOWN
         log.info("feedback_given", question=question_id, verdict=verdict)
         try:
@@ -69,7 +68,7 @@ class Interactions:
         words = view["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value") or ""
         if words.strip():
             given = Feedback(who(body), verdict, self._clock.now(), words.strip())
-            await self._change(question_id, lambda exchange: _with_feedback(exchange, given))
+            await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given))
 
     async def show_way(self, body: Json, client: AsyncWebClient) -> str:
         exchange = await self._exchange(_value(body))
@@ -129,16 +128,6 @@ class Interactions:
     async def _exchange(self, question_id: str) -> Exchange | None:
         kept = await self._store.exchange(question_id)
         return kept.exchange if kept else None
-
-    async def _change(self, question_id: str, change: Callable[[Exchange], Exchange]) -> Exchange | None:
-        while kept := await self._store.exchange(question_id):
-            changed = change(kept.exchange)
-            try:
-                await self._store.keep(changed, kept.revision)
-                return changed
-            except Conflict:
-                continue
-        return None
 
     async def _once(
         self, what: str, exchange: Exchange, client: AsyncWebClient, made: Sequence[Message], already: str
