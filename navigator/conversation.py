@@ -15,7 +15,8 @@ import structlog
 
 from navigator.answer import Usage
 from navigator.errors import ModelError
-from navigator.ports import Ended, Model, Said, UserTurn
+from navigator.ports import Model
+from navigator.writing import write
 
 log = structlog.get_logger()
 
@@ -83,21 +84,15 @@ def by_model(model: Model) -> Understand:
     async def understand(question: str, earlier: Sequence[Earlier]) -> Understood:
         if not earlier:
             return Understood(question)
-        said, usage = "", Usage()
         try:
-            async for event in model.turn(_SYSTEM, [UserTurn(_transcript(question, earlier))], ()):
-                match event:
-                    case Said(text):
-                        said += text
-                    case Ended():
-                        usage = event.usage
+            reply = await write(model, _SYSTEM, _transcript(question, earlier))
         except ModelError as error:
             log.warning("question_understood_by_rule", kind=type(error).__name__, reason=str(error))
             return await by_rule(question, earlier)
-        written = " ".join(said.split()).strip('"“”')
+        written = " ".join(reply.text.split()).strip('"“”')
         if not written or len(written) > max(LONGEST, len(question)):
-            return Understood((await by_rule(question, earlier)).question, usage)
-        return Understood(written, usage)
+            return Understood((await by_rule(question, earlier)).question, reply.usage)
+        return Understood(written, reply.usage)
 
     return understand
 
