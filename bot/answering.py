@@ -29,7 +29,7 @@ from ingest.events.workers import PATIENCE, Patience, Workers
 from ingest.ports import Clock, Consumer, EventLog, Record
 from navigator.answer import Answer
 from navigator.conversation import Earlier
-from navigator.loop import Listener
+from navigator.way import Listener
 
 log = structlog.get_logger()
 

@@ -27,7 +27,7 @@ from navigator.conversation import Earlier
 
 if TYPE_CHECKING:
     from deploy.compose import Stores
-    from navigator.loop import Navigator
+    from navigator.navigator import Navigator
 
 Ask = Callable[[str, Scope, Sequence[Earlier]], Awaitable[Answer]]
 """A question, where to look, and what was said before. Raises IngestError."""

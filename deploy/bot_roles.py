@@ -41,9 +41,10 @@ from ingest.events.workers import Patience
 from ingest.ports import EventLog, TreeStore
 from navigator.answer import Answer
 from navigator.conversation import Earlier
-from navigator.loop import Listener, Navigator
 from navigator.models.prices import PUBLISHED
+from navigator.navigator import Navigator
 from navigator.versions import Versions
+from navigator.way import Listener
 
 NO_KEY = (
     "bot.keys must be set where workspaces install the app, for their tokens are kept under it (RITBOT_BOT__KEYS); make"

@@ -13,10 +13,12 @@ from bot.ports import BotStore
 from bot.store.opensearch import OpenSearchBotStore
 from bot.store.sealing import Seal
 from deploy.settings import Settings
+from ingest.notes import Notes
 from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore
 from ingest.reembed import Successor
 from ingest.stores.folder import Stamp
 from ingest.stores.opensearch import OpenSearch
+from ingest.stores.opensearch_notes import OpenSearchNotes
 from ingest.stores.opensearch_trees import OpenSearchTreeStore
 from ingest.stores.opensearch_words import OpenSearchWords
 from ingest.stores.qdrant_vectors import QdrantVectors
@@ -94,6 +96,12 @@ async def open_cluster_trees(settings: Settings) -> AsyncIterator[TreeStore]:
     """The trees alone, for looking."""
     async with _opensearch(settings) as server, OpenSearchTreeStore(server, settings.stores.name) as trees:
         yield trees
+
+
+@asynccontextmanager
+async def open_cluster_notes(settings: Settings) -> AsyncIterator[Notes]:
+    async with _opensearch(settings) as server, OpenSearchNotes(server, settings.stores.name) as notes:
+        yield notes
 
 
 @asynccontextmanager

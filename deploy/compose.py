@@ -18,7 +18,8 @@ from deploy.settings import Settings
 from ingest.embed import SentenceTransformerEmbedder
 from ingest.errors import FolderBusy
 from ingest.indexer import Indexer
-from ingest.model import Scope, Site
+from ingest.model import Site
+from ingest.notes import Notes
 from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, TreeStore
 from ingest.projection import Projection
 from ingest.reembed import Successor
@@ -27,17 +28,18 @@ from ingest.sites.folder import FolderFetcher
 from ingest.stores.edge import EdgeChunkIndex
 from ingest.stores.folder import DataFolder, Stamp
 from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.sqlite_notes import SqliteNotes
 from ingest.text.chunks import Sizes
 from ingest.text.words import ANALYSER_VERSION
 from navigator.conversation import by_model, by_rule
 from navigator.extracts import Weights
-from navigator.loop import Navigator
 from navigator.models.extractive import ExtractiveModel
 from navigator.models.prices import PUBLISHED, Prices
+from navigator.navigator import Navigator
 from navigator.ports import Model
 from navigator.retrieve import Recipe, Retriever
 from navigator.rules import Rules
-from navigator.tools import Toolbox
+from navigator.strategies.rit import Rit
 from navigator.versions import Versions
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class Stores:
     embedder: Embedder
     clock: Clock
     rebuild: bool
+    notes: Notes
 
     def indexer(self, site: Site, fetcher: Fetcher, missing_page: str | None = None) -> Indexer:
         return Indexer(
@@ -75,6 +78,7 @@ class Stores:
             sizes=self.sizes,
             missing_page=missing_page,
             rebuild=self.rebuild,
+            notes=self.notes,
         )
 
     @property
@@ -102,7 +106,8 @@ async def open_stores(
 
             embedder = await stack.enter_async_context(_embedder(settings))
             trees, index = await open_cluster(stack, settings, embedder)
-            yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
+            notes = await stack.enter_async_context(open_notes(settings))
+            yield Stores(settings, trees, index, embedder, SystemClock(), rebuild, notes)
             return
         folder = await stack.enter_async_context(_held(DataFolder(settings.index.folder, command=command), patience))
         embedder = await stack.enter_async_context(_embedder(settings))
@@ -112,7 +117,8 @@ async def open_stores(
         folder.write(stamp)
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
-        yield Stores(settings, trees, index, embedder, SystemClock(), rebuild)
+        notes = await stack.enter_async_context(open_notes(settings))
+        yield Stores(settings, trees, index, embedder, SystemClock(), rebuild, notes)
 
 
 @asynccontextmanager
@@ -124,13 +130,15 @@ async def open_successor(settings: Settings, command: str) -> AsyncIterator[tupl
 
             embedder = await stack.enter_async_context(_embedder(settings))
             trees, successor = await open_cluster_successor(stack, settings, embedder)
-            yield Stores(settings, trees, successor.index, embedder, SystemClock(), False), successor
+            notes = await stack.enter_async_context(open_notes(settings))
+            yield Stores(settings, trees, successor.index, embedder, SystemClock(), False, notes), successor
             return
         folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
         embedder = await stack.enter_async_context(_embedder(settings))
         trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
         successor = await embedded_successor(stack, folder, embedder)
-        yield Stores(settings, trees, successor.index, embedder, SystemClock(), False), successor
+        notes = await stack.enter_async_context(open_notes(settings))
+        yield Stores(settings, trees, successor.index, embedder, SystemClock(), False, notes), successor
 
 
 async def embedded_successor(stack: AsyncExitStack, folder: DataFolder, embedder: Embedder) -> Successor:
@@ -191,6 +199,19 @@ async def open_trees(settings: Settings) -> AsyncIterator[TreeStore]:
         yield trees
 
 
+@asynccontextmanager
+async def open_notes(settings: Settings) -> AsyncIterator[Notes]:
+    """What a model wrote about sections; works beside a process that holds the folder, which must be there."""
+    if settings.stores.kind == "cluster":
+        from deploy.cluster import open_cluster_notes
+
+        async with open_cluster_notes(settings) as notes:
+            yield notes
+        return
+    async with SqliteNotes(DataFolder(settings.index.folder).notes) as notes:
+        yield notes
+
+
 def open_fetcher(site: Site) -> FolderFetcher | HttpFetcher:
     """Not yet entered: use it with `async with`."""
     return FolderFetcher(site) if site.is_folder else HttpFetcher(site, user_agent=USER_AGENT)
@@ -215,14 +236,11 @@ async def open_navigator(
         n=settings.retrieval.n, chunks_per_node=settings.retrieval.k_per_node, kappa=settings.retrieval.rrf_kappa
     )
 
-    def toolbox(scope: Scope) -> Toolbox:
-        return Toolbox(
-            Retriever(stores.trees, stores.index, stores.embedder, recipe, languages), stores.trees, scope, rules
-        )
-
+    retriever = Retriever(stores.trees, stores.index, stores.embedder, recipe, languages)
     async with open_model(settings, stores.embedder) as model:
         understand = by_rule if settings.model.chosen == "extractive" else by_model(model)
-        yield Navigator(toolbox, model, rules, understand, versions)
+        strategies = {"rit": Rit(retriever, stores.trees, rules)}
+        yield Navigator(strategies, model, lambda _: "rit", understand, versions)
 
 
 def anthropic_model(settings: Settings) -> AnthropicModel:

@@ -13,7 +13,7 @@ from deploy.compose import Stores
 from deploy.local_socket import Json, LocalServer, NotAnswered, Work
 from deploy.roles import Role
 from navigator.codec import dump_answer
-from navigator.loop import Navigator
+from navigator.navigator import Navigator
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The truth as sections of a backup: page records and watch states.
+"""The truth as sections of a backup: page records and watch states, and the notes, which a model was paid for.
 
 Ids and seqs come back as they were. Numbers given out after the backup was made are not known when it is put back, and
 node ids are made from them: what `reserve` gives after a restore begins so far above that none is given twice.
@@ -16,6 +16,7 @@ from ingest import codec
 from ingest.backup import Json, Section, lines
 from ingest.errors import Conflict
 from ingest.model import PageRecord
+from ingest.notes import Entry, Notes
 from ingest.ports import TreeStore, WatchState
 
 SKIPPED = 1_000_000
@@ -47,6 +48,22 @@ def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> list[Section]:
         Section("records", _records(trees), _record, put_record),
         Section("watch", _watched(trees, set(sites)), _watch, put_watch),
     ]
+
+
+def note_section(notes: Notes) -> Section:
+    """What is kept of a content already is left as it is."""
+
+    async def lines() -> AsyncIterator[Json]:
+        async for entry in notes.all():
+            line: Json = json.loads(codec.dump_entry(entry))
+            yield line
+
+    async def put(line: Json) -> None:
+        entry = _entry(line)
+        if not await notes.of(entry.kind, [entry.hash]):
+            await notes.add(entry)
+
+    return Section("notes", lines(), _entry, put)
 
 
 async def others(file: BinaryIO, trees: TreeStore) -> Counter[str]:
@@ -91,6 +108,10 @@ async def _watched(trees: TreeStore, sites: set[str]) -> AsyncIterator[Json]:
 
 def _record(line: Json) -> PageRecord:
     return codec.load_record(json.dumps(line).encode())
+
+
+def _entry(line: Json) -> Entry:
+    return codec.load_entry(json.dumps(line).encode())
 
 
 def _watch(line: Json) -> WatchState:

@@ -1,4 +1,4 @@
-"""Records, pages, nodes and watch states as JSON bytes, and back. Pure.
+"""Records, pages, nodes, watch states and notes as JSON bytes, and back. Pure.
 
 What comes back is equal to what went in. Fields that this version does not know are passed over, so
 that an older program reads what a newer one wrote as long as nothing it needs has changed its meaning.
@@ -11,12 +11,14 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from ingest.model import Node, Page, PageRecord
+from ingest.notes import Entry
 from ingest.ports import WatchState
 
 _RECORD = TypeAdapter(PageRecord)
 _PAGE = TypeAdapter(Page)
 _NODE = TypeAdapter(Node)
 _WATCH = TypeAdapter(WatchState)
+_ENTRY = TypeAdapter(Entry)
 
 
 def dump_record(record: PageRecord) -> bytes:
@@ -49,3 +51,11 @@ def dump_watch(state: WatchState) -> bytes:
 
 def load_watch(data: bytes) -> WatchState:
     return _WATCH.validate_json(data)
+
+
+def dump_entry(entry: Entry) -> bytes:
+    return _ENTRY.dump_json(entry)
+
+
+def load_entry(data: bytes) -> Entry:
+    return _ENTRY.validate_json(data)

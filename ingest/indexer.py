@@ -23,7 +23,9 @@ import structlog
 from ingest.copies import original, twins_of
 from ingest.errors import Conflict
 from ingest.identity import assign
+from ingest.induced import same_tree
 from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
+from ingest.notes import Notes
 from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore
 from ingest.projection import Projection
 from ingest.reading import Reader, Reading
@@ -60,7 +62,7 @@ class Indexer:
     """Keeps the stores in step with the pages of one site. Any number of events may be handled side by
     side; events of one page must come one after the other. Raises FetchFailed and store errors; then
     nothing of the page has changed and the event may be handled again. `rebuild`: an unchanged page is
-    brought into the index again too (a lost index, another embedding model)."""
+    brought into the index again too (a lost index, another embedding model). `notes`: how long sections are split."""
 
     def __init__(
         self,
@@ -74,11 +76,12 @@ class Indexer:
         sizes: Sizes,
         missing_page: str | None = None,
         rebuild: bool = False,
+        notes: Notes | None = None,
     ) -> None:
         self._site = site
         self._trees = trees
         self._projection = Projection(index, embedder, sizes)
-        self._reader = Reader(site, fetcher, missing_page)
+        self._reader = Reader(site, fetcher, missing_page, notes)
         self._clock = clock
         self._rebuild = rebuild
 
@@ -134,7 +137,7 @@ class Indexer:
         links: tuple[str, ...],
     ) -> Outcome:
         old = stored.record if stored else None
-        if old and old.page and old.page.hash == page.hash and self._current(old) and not self._rebuild:
+        if old and old.page and same_tree(old.page, page) and self._current(old) and not self._rebuild:
             await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
             return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
         before, handed_by = await self._tree_before(old, event.moved_from, twins)

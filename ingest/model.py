@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -16,7 +16,8 @@ PARSER_VERSION = "1"
 """Raised whenever the parser may give another tree for the same bytes."""
 
 BlockKind = Literal["text", "code", "list", "table", "terms", "quote", "math"]
-NodeKind = Literal["page", "heading", "definition"]
+NodeKind = Literal["page", "heading", "definition", "induced"]
+"""Induced: a title that a model gave to a run of blocks of the section above it (ingest.induced); the page has none there."""
 RecordState = Literal["live", "alias", "moved", "gone", "skipped"]
 SkipReason = Literal["noindex", "redirect", "needs_javascript", "soft_404", "not_html", "too_large", "empty"]
 EventKind = Literal["changed", "removed"]
@@ -141,10 +142,22 @@ class Page:
         )
 
 
+def plain(nodes: Iterable[Node]) -> list[Node]:
+    """The tree as the page itself gives it: blocks under induced titles are back in the section that they are of."""
+    kept: dict[str, Node] = {}
+    for node in nodes:
+        above = kept.get(node.parent) if node.kind == "induced" and node.parent is not None else None
+        if above is None:
+            kept[node.id] = node
+        else:
+            kept[above.id] = replace(above, blocks=(*above.blocks, *node.blocks))
+    return list(kept.values())
+
+
 def tree_parts(nodes: Iterable[Node]) -> Iterable[str]:
-    """Everything of a tree that counts as content, ids replaced by ordinals."""
+    """Everything of a tree that counts as content, ids replaced by ordinals. Induced titles are none of it."""
     ordinal: dict[str, int] = {}
-    for position, node in enumerate(nodes):
+    for position, node in enumerate(plain(nodes)):
         ordinal[node.id] = position
         parent = "" if node.parent is None else str(ordinal[node.parent])
         yield from (str(node.level), parent, node.kind, node.anchor or "", *node.aliases, node.own_hash)

@@ -1,7 +1,8 @@
 """What a page's URL gives now: its tree, the reason why there is none, or where it went.
 
 The one way a page is read, by the watcher that decides whether it changed and by the indexer that keeps
-it, so that both see the same tree in the same bytes.
+it, so that both see the same content in the same bytes. Where notes are given, as the indexer does, long sections are
+split as the notes say (ingest.induced), which is no change of content.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from urllib.parse import urljoin
 from ingest.copies import citable
 from ingest.errors import FetchFailed, PageTooLarge
 from ingest.html.parse import parse
+from ingest.induced import divisible, split
 from ingest.model import Document, Page, Site
+from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher
 from ingest.sites.scope import base_url
 from ingest.urls import page_key
@@ -46,10 +49,13 @@ class Reader:
     """Reads the pages of one site. `missing_page`: content hash of the site's answer to an address that does not
     exist, as `missing_page` finds it."""
 
-    def __init__(self, site: Site, fetcher: Fetcher, missing_page: str | None = None) -> None:
+    def __init__(
+        self, site: Site, fetcher: Fetcher, missing_page: str | None = None, notes: Notes | None = None
+    ) -> None:
         self._site = site
         self._fetcher = fetcher
         self._missing_page = missing_page
+        self._notes = notes
 
     async def read(self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Reading:
         """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
@@ -69,7 +75,12 @@ class Reader:
             raise FetchFailed(f"{url} answered with status {fetched.status}")
         if redirected:
             return Reading("moved", fetched.status, target=fetched.url)
-        return self._read(key, fetched, await asyncio.to_thread(self._parse, fetched))
+        reading = self._read(key, fetched, await asyncio.to_thread(self._parse, fetched))
+        return replace(reading, page=await self._outlined(reading.page)) if reading.page else reading
+
+    async def _outlined(self, page: Page) -> Page:
+        long = divisible(page.nodes) if self._notes else []
+        return split(page, await outlines_of(self._notes, {n.own_hash for n in long})) if self._notes and long else page
 
     def _read(self, key: str, fetched: Fetched, document: Document) -> Reading:
         skip, page = document.skip, document.page

@@ -18,7 +18,7 @@ Outcome = Literal["answered", "not_found", "greeting", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One node as it was read. `number` is what the model calls it; `path` runs from the site's root
+    """One node, or a part of one, as it was read. `number` is what the model calls it; `path` runs from the site's root
     to the node's own title; `link` is the node link."""
 
     number: int
@@ -31,6 +31,8 @@ class Passage:
     blocks: tuple[Block, ...]
     checked_at: datetime
     version: str = ""
+    at: int = 0
+    """Of a part of a node: the index in the node of its first block. That block, and the last, may be cut."""
 
     def cite(self, first: int, last: int | None = None, quote: str | None = None) -> Citation:
         """A citation of blocks first..last (inclusive). Raises IndexError off the passage."""
@@ -47,7 +49,7 @@ class Passage:
             node_link=self.link,
             path=self.path,
             quote=words,
-            block=first,
+            block=self.at + first,
             checked_at=self.checked_at,
         )
 
@@ -103,10 +105,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One tool call on the way. For GetToC: `query` and the forest as the model saw it; for Read: the
-    numbers asked for. `error` is what the model was told instead of a result."""
+    """One step on the way. `tool` says what was done: get_toc, search, keyword, entity, page, around, pick_page, route,
+    read. `query`: what was looked for; `shown`: what the model got to see that is not text of passages (a forest, a table
+    of contents, a subtree); `numbers`: what was asked for, or what it gave, to read. `error` is what the model was told
+    instead of a result."""
 
-    tool: Literal["get_toc", "read"]
+    tool: str
     reasoning: str
     query: str | None = None
     shown: str | None = None

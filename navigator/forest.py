@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ingest.notes import Summary
 from ingest.ports import Heading, Outline, Place
 
 
 @dataclass(frozen=True, slots=True)
 class ForestNode:
     """A section as offered to the model. `number` is given to readable nodes only; `score` is None for
-    nodes that are here only as ancestors."""
+    nodes that are here only as ancestors; `summary` and `keywords` are empty where none are known."""
 
     node_id: str
     title: str
@@ -80,9 +81,10 @@ def induce(
     pages: Sequence[Outline],
     places: Mapping[str, tuple[Place, ...]],
     numbering: Numbering,
+    about: Mapping[str, Summary] | None = None,
 ) -> Forest:
     """The forest of the nodes in `scores` (node id -> score; the n best) and all their ancestors.
-    Numbers are given in the order in which the nodes are shown."""
+    Numbers are given in the order in which the nodes are shown. `about`: what is known of nodes, by id."""
     rated = sorted(
         ((max(scores[h.id] for h in page.headings if h.id in scores), page) for page in pages),
         key=lambda pair: (-pair[0], pair[1].key),
@@ -93,7 +95,7 @@ def induce(
             url=page.canonical,
             version=page.version,
             ancestors=tuple(place.title for place in places.get(page.key, ())),
-            root=_tree(page, scores, numbering),
+            root=_tree(page, scores, numbering, about or {}),
             score=score,
         )
         for score, page in rated
@@ -101,8 +103,8 @@ def induce(
     return Forest(query, tuple(trees))
 
 
-def _tree(page: Outline, scores: Mapping[str, float], numbering: Numbering) -> ForestNode:
-    """The page's own node with the sections that are in V_q: scored, or above one that is."""
+def shown(page: Outline, scores: Mapping[str, float]) -> list[Heading]:
+    """The page's part of V_q in document order: its own node, and the sections that are scored or above one that is."""
     by_id = {heading.id: heading for heading in page.headings}
     wanted = {page.headings[0].id}
     for heading in page.headings:
@@ -110,10 +112,16 @@ def _tree(page: Outline, scores: Mapping[str, float], numbering: Numbering) -> F
         while current is not None and current.id not in wanted:
             wanted.add(current.id)
             current = by_id[current.parent] if current.parent is not None else None
-    shown = [heading for heading in page.headings if heading.id in wanted]
-    numbers = {heading.id: numbering.of(heading.id) for heading in shown if heading.readable}
-    children: dict[str, list[ForestNode]] = {heading.id: [] for heading in shown}
-    for heading in reversed(shown):
+    return [heading for heading in page.headings if heading.id in wanted]
+
+
+def _tree(page: Outline, scores: Mapping[str, float], numbering: Numbering, about: Mapping[str, Summary]) -> ForestNode:
+    """The page's own node with the sections of V_q under it."""
+    headings = shown(page, scores)
+    numbers = {heading.id: numbering.of(heading.id) for heading in headings if heading.readable}
+    children: dict[str, list[ForestNode]] = {heading.id: [] for heading in headings}
+    for heading in reversed(headings):
+        known = about.get(heading.id)
         node = ForestNode(
             node_id=heading.id,
             title=heading.title,
@@ -121,8 +129,10 @@ def _tree(page: Outline, scores: Mapping[str, float], numbering: Numbering) -> F
             number=numbers.get(heading.id),
             score=scores.get(heading.id),
             children=tuple(reversed(children[heading.id])),
+            summary=known.summary if known else "",
+            keywords=known.keywords if known else (),
         )
-        if heading is shown[0]:
+        if heading is headings[0]:
             return node
-        children[heading.parent if heading.parent is not None else shown[0].id].append(node)
+        children[heading.parent if heading.parent is not None else headings[0].id].append(node)
     raise AssertionError("a page has at least its own node")

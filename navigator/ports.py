@@ -33,7 +33,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
+    """`passages` stand in front of the text: what the model is given to read without asking for it."""
+
     text: str
+    passages: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingest.model import Scope
+from ingest.notes import Notes, Summary
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
 from ingest.text.words import terms
-from navigator.forest import Forest, Numbering, induce
+from navigator.about import about
+from navigator.forest import Forest, Numbering, induce, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,14 @@ class Found:
     pages: tuple[Outline, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Chunks that a search found, best first, and the pages they stand on, by key."""
+
+    hits: tuple[Hit, ...]
+    pages: Mapping[str, Outline]
+
+
 class Retriever:
     """Searches one index. Raises store errors of ingest.errors."""
 
@@ -51,34 +61,62 @@ class Retriever:
         embedder: Embedder,
         recipe: Recipe,
         languages: Sequence[str] = ("en",),
+        notes: Notes | None = None,
     ) -> None:
+        """`notes`: whose summaries and keywords forests carry."""
         self._trees = trees
         self._index = index
         self._embedder = embedder
         self._recipe = recipe
         self._languages = languages
+        self._notes = notes
 
     async def forest(self, query: str, scope: Scope, numbering: Numbering) -> Forest:
         """GetToC(q): the forest that the query induces, numbered."""
         found = await self.search(query, scope)
         places = await self._trees.place([page.key for page in found.pages])
-        return induce(query, found.scores, found.pages, places, numbering)
+        return induce(query, found.scores, found.pages, places, numbering, await self._known(found))
+
+    async def _known(self, found: Found) -> Mapping[str, Summary]:
+        if self._notes is None:
+            return {}
+        headings = (heading for page in found.pages for heading in shown(page, found.scores))
+        return await about(self._trees, self._notes, [heading.id for heading in headings if heading.readable])
 
     async def search(self, query: str, scope: Scope) -> Found:
         """The n best nodes for a query. A query without a single word finds nothing."""
+        found = await self.hybrid(query, scope, self._recipe.k)
+        scores = best_nodes(found.hits, self._recipe.n)
+        keys = {hit.page_key for hit in found.hits if hit.node_id in scores}
+        return Found(scores, tuple(found.pages[key] for key in sorted(keys)))
+
+    async def hybrid(self, query: str, scope: Scope, k: int) -> Chunks:
+        """The k best chunks by meaning and words together; each list gives k' (the recipe's) or k, whichever is more."""
         if not query.strip():
-            return Found({}, ())
-        k = self._recipe.k
-        vector = await self._embedder.embed_query(query)
-        by_meaning, by_words = await asyncio.gather(
-            self._index.dense(vector, k, scope), self._index.words(self._terms(query), k, scope)
-        )
-        fused = fuse([by_meaning, by_words], self._recipe.kappa)[:k]
-        pages = await self._trees.outlines({hit.page_key for hit in fused})
-        listed = [hit for hit in fused if hit.page_key in pages and hit.chunk_id in pages[hit.page_key].chunk_ids]
-        scores = best_nodes(listed, self._recipe.n)
-        keys = {hit.page_key for hit in listed if hit.node_id in scores}
-        return Found(scores, tuple(pages[key] for key in sorted(keys)))
+            return Chunks((), {})
+        deep = max(k, self._recipe.k)
+        by_meaning, by_words = await asyncio.gather(self._dense(query, scope, deep), self._words(query, scope, deep))
+        return await self._listed(fuse([by_meaning, by_words], self._recipe.kappa)[:k])
+
+    async def dense(self, query: str, scope: Scope, k: int) -> Chunks:
+        """The k nearest chunks; a score is a cosine."""
+        return await self._listed(await self._dense(query, scope, k) if query.strip() else ())
+
+    async def words(self, query: str, scope: Scope, k: int) -> Chunks:
+        """The k best chunks by BM25."""
+        return await self._listed(await self._words(query, scope, k) if query.strip() else ())
+
+    async def _dense(self, query: str, scope: Scope, k: int) -> Sequence[Hit]:
+        return await self._index.dense(await self._embedder.embed_query(query), k, scope)
+
+    async def _words(self, query: str, scope: Scope, k: int) -> Sequence[Hit]:
+        return await self._index.words(self._terms(query), k, scope)
+
+    async def _listed(self, hits: Sequence[Hit]) -> Chunks:
+        """Without orphans."""
+        pages = await self._trees.outlines({hit.page_key for hit in hits})
+        listed = [hit for hit in hits if hit.page_key in pages and hit.chunk_id in pages[hit.page_key].chunk_ids]
+        return Chunks(tuple(listed), pages)
 
     def _terms(self, query: str) -> list[str]:
         """The query's words, analysed as each language of the sites is; each term once."""

@@ -21,11 +21,12 @@ from bot.ports import BotStore
 from deploy.bot import open_bot_store
 from deploy.commands.reconcile import compare
 from deploy.commands.reconcile import show as show_report
-from deploy.compose import SystemClock, open_stores, open_trees
+from deploy.compose import SystemClock, open_notes, open_stores, open_trees
 from deploy.known_sites import known_sites, site_of
 from deploy.settings import Settings
 from ingest.backup import Section, check, lines, put_back, write
-from ingest.backup_trees import others, tree_sections
+from ingest.backup_trees import note_section, others, tree_sections
+from ingest.notes import Notes
 from ingest.ports import TreeStore
 
 STANDARD = Path("-")
@@ -35,11 +36,14 @@ STANDARD = Path("-")
 async def backup(settings: Settings, path: Path, console: Console) -> int:
     """Write the file, whole or not at all, in the place of one that is there. Works beside whatever runs. Raises
     IngestError, SettingsError, OSError."""
-    async with open_trees(settings) as trees, open_bot_store(settings, left_sealed=True) as bot:
+    async with (
+        open_trees(settings) as trees,
+        open_notes(settings) as notes,
+        open_bot_store(settings, left_sealed=True) as bot,
+    ):
+        sections = _sections(settings, trees, notes, bot)
         with _to(path) as file, console.status("Writing …"):
-            counts = await write(
-                file, _sections(settings, trees, bot), version=version("ritbot"), now=SystemClock().now()
-            )
+            counts = await write(file, sections, version=version("ritbot"), now=SystemClock().now())
     console.print(f"Backup of {_counted(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
     return 0
 
@@ -56,7 +60,7 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
             open_stores(settings, "ritbot restore") as stores,
             open_bot_store(settings, left_sealed=True) as bot,
         ):
-            sections = _sections(settings, stores.trees, bot)
+            sections = _sections(settings, stores.trees, stores.notes, bot)
             with console.status("Checking the backup …"):
                 counts = check(file, sections)
                 there = await others(file, stores.trees)
@@ -77,7 +81,7 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
         return 0 if all(found.in_step for found in report.values()) else 1
 
 
-def _sections(settings: Settings, trees: TreeStore, bot: BotStore) -> list[Section]:
+def _sections(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore) -> list[Section]:
     """All that a backup holds, in the order in which it is put back."""
     folder = settings.index.folder
     known = known_sites(settings, folder)
@@ -91,7 +95,12 @@ def _sections(settings: Settings, trees: TreeStore, bot: BotStore) -> list[Secti
         if site.name not in now.sites:
             now.with_site(site).save()
 
-    return [Section("sites", rows(), site_of, remember), *tree_sections(trees, known.sites), *bot_sections(bot)]
+    return [
+        Section("sites", rows(), site_of, remember),
+        *tree_sections(trees, known.sites),
+        note_section(notes),
+        *bot_sections(bot),
+    ]
 
 
 def _counted(counts: Counter[str]) -> str:

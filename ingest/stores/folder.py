@@ -3,6 +3,7 @@
     FOLDER/lock             held by the one process that writes; says which
     FOLDER/meta.json        the Stamp: format, embedding model, analyser
     FOLDER/trees.sqlite     the TreeStore; may be opened without the lock, by any number of processes
+    FOLDER/notes.sqlite     the Notes; like the trees
     FOLDER/chunks/NAME/     the ChunkIndex, one folder for each embedding model; only under the lock
 
 The lock is the operating system's own (flock): it ends with the process, however that ends, and a lock
@@ -75,6 +76,10 @@ class DataFolder:
     @property
     def trees(self) -> Path:
         return self._path / "trees.sqlite"
+
+    @property
+    def notes(self) -> Path:
+        return self._path / "notes.sqlite"
 
     def chunks(self, stamp: Stamp) -> Path:
         return self._path / "chunks" / stamp.slug

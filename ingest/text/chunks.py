@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from ingest.model import Block, Chunk, Node, Page, embedded_input, sha256
 from ingest.text.sentences import sentences
@@ -22,6 +23,16 @@ PATH_TITLES = 3
 """How many titles inside the page stand in front of a chunk."""
 
 Count = Callable[[str], int]
+
+
+class Titled(Protocol):
+    """A node, with its text or without."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def parent(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +58,25 @@ def chunk_page(page: Page, site: str, version: str, sizes: Sizes, count: Count, 
         if not node.readable:
             continue
         path = path_text(node, by_id, sizes.path, count)
-        seen: Counter[str] = Counter()
-        for text in cut(node.blocks, sizes.text, count, language):
-            digest = sha256(embedded_input(path, text))
-            chunk_id = str(uuid.uuid5(uuid.UUID(node.id), f"{digest}:{seen[digest]}"))
-            seen[digest] += 1
+        for chunk_id, text in node_chunks(node, path, sizes, count, language):
             words = " ".join(terms(f"{path}\n{text}", language))
             chunks.append(Chunk(chunk_id, node.id, page.key, site, version, path, text, words))
     return chunks
 
 
-def path_text(node: Node, by_id: dict[str, Node], limit: int, count: Count) -> str:
+def node_chunks(node: Node, path: str, sizes: Sizes, count: Count, language: str = "en") -> Iterator[tuple[str, str]]:
+    """The chunks of one node in document order: id and text. The texts, joined, are the node's text."""
+    seen: Counter[str] = Counter()
+    for text in cut(node.blocks, sizes.text, count, language):
+        digest = sha256(embedded_input(path, text))
+        yield str(uuid.uuid5(uuid.UUID(node.id), f"{digest}:{seen[digest]}")), text
+        seen[digest] += 1
+
+
+def path_text(node: Titled, by_id: Mapping[str, Titled], limit: int, count: Count) -> str:
     """The last titles from the page down to the node, cut from the left to `limit` tokens."""
     titles: list[str] = []
-    current: Node | None = node
+    current: Titled | None = node
     while current is not None and len(titles) < PATH_TITLES:
         titles.append(current.title)
         current = by_id[current.parent] if current.parent is not None else None

@@ -50,12 +50,13 @@ class ExtractiveModel:
         question = question_of(next(turn.text for turn in turns if isinstance(turn, UserTurn)))
         results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
         forests = [result.forest for result in results if result.forest is not None]
-        passages = [passage for result in results for passage in result.passages]
+        given = [passage for turn in turns if isinstance(turn, UserTurn) for passage in turn.passages]
+        passages = [*given, *(passage for result in results for passage in result.passages)]
         if passages or must_answer:
             async for event in self._answer(question, forests, passages):
                 yield event
             yield Ended("end")
-        elif not results:
+        elif not results and GET_TOC in tools:
             yield Said("Nothing is known yet: searching with the question as it stands.")
             yield Called(ToolCall("toc", GET_TOC.name, {"query": question}))
             yield Ended("calls")

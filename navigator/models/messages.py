@@ -58,8 +58,17 @@ class Conversation:
     @property
     def passages(self) -> list[Passage]:
         """All passages, in the order in which they were read: what Cited.index counts."""
-        results = [result for turn in self.turns if isinstance(turn, ToolTurn) for result in turn.results]
-        return [passage for result in results for passage in result.passages]
+        return [passage for turn in self.turns for passage in passages_of(turn)]
+
+
+def passages_of(turn: Turn) -> list[Passage]:
+    """The passages of one turn, in the order in which the model sees them."""
+    match turn:
+        case UserTurn(_, passages):
+            return list(passages)
+        case ToolTurn(results):
+            return [passage for result in results for passage in result.passages]
+    return []
 
 
 Basis = tuple[str, bool]
@@ -139,8 +148,11 @@ def _messages(conversation: Conversation, form: Form) -> list[Json]:
 
 def _content(turn: Turn, form: Form, now: Basis) -> list[Json]:
     match turn:
-        case UserTurn(text):
+        case UserTurn(text, ()):
             return _texts(text)
+        case UserTurn(text, passages):
+            given = _search_results(passages) if form.citations else _texts(_plain(passages))
+            return [*given, *_texts(text)]
         case ModelTurn(echo=Verbatim(then, blocks)) if then == now:
             return [dict(block) for block in blocks]
         case ModelTurn(text, calls):

@@ -30,12 +30,12 @@ from ingest.stores.sqlite import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 from navigator.forest import Numbering, induce
-from navigator.loop import Navigator
 from navigator.models.extractive import ExtractiveModel
+from navigator.navigator import Navigator
 from navigator.outline import render
 from navigator.retrieve import Recipe, Retriever
 from navigator.rules import Rules
-from navigator.tools import Toolbox
+from navigator.strategies.rit import Rit
 from tests.bench.corpus import CACHE, CachedEmbedder, Question, embedder, html_folder, questions
 
 UNANSWERABLE = Path(__file__).parent / "data" / "unanswerable.txt"
@@ -169,8 +169,7 @@ async def main() -> None:
         print(f"{len(asked)} questions, {len(judge.with_section)} with a gold section; {len(keys)} live pages")
         retriever = Retriever(trees, chunks, model, Recipe())
         await retrieval(retriever, trees, judge, asked, model.count)
-        rules = Rules()
-        navigator = Navigator(lambda scope: Toolbox(retriever, trees, scope, rules), ExtractiveModel(model), rules)
+        navigator = Navigator({"rit": Rit(retriever, trees, Rules())}, ExtractiveModel(model), lambda _: "rit")
         await extracts(navigator, judge, asked)
 
 

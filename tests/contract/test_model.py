@@ -121,7 +121,7 @@ async def one_turn(model: Model, turns: Sequence[Turn], *, must_answer: bool = F
 
 async def conversation(model: Model, question: str = QUESTION) -> tuple[list[Turn], list[list[ModelEvent]]]:
     """The navigator's loop at its barest: every call is answered until the model answers."""
-    turns: list[Turn] = [UserTurn(opening(question, Rules()))]
+    turns: list[Turn] = [UserTurn(opening(question))]
     heard: list[list[ModelEvent]] = []
     for _ in range(5):
         events = await one_turn(model, turns)
@@ -191,7 +191,7 @@ async def test_questions_side_by_side_do_not_mix(model: Model) -> None:
 
 
 async def test_a_turn_that_is_left_early_leaves_the_model_usable(model: Model) -> None:
-    turns = [UserTurn(opening(QUESTION, Rules()))]
+    turns = [UserTurn(opening(QUESTION))]
     stream = model.turn(system_prompt(Rules(), model_cites=model.cites), turns, TOOLS)
     async with aclosing(stream) as events:  # type: ignore[type-var]
         assert isinstance(await anext(events), Said)

@@ -34,6 +34,7 @@ from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.sqlite_group import Timing
 from tests.fakes.messages_api import MessagesApi
+from tests.fakes.notes import MemoryNotes
 from tests.fakes.site import IndexedSite, html, indexed_site
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
@@ -168,7 +169,7 @@ async def bot(
         seal = KeySeal(chosen.bot.sealing_keys)
         store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", seal, clock))
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
-        stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False)
+        stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False, notes=MemoryNotes())
         listening = await stack.enter_async_context(open_listening(chosen, events, store, site.trees, known))
         answering = None
         if answers:

@@ -26,7 +26,7 @@ from ingest.events.topics import dead_topic
 from ingest.events.workers import Patience
 from navigator.answer import Answer, Step, Usage
 from navigator.conversation import Earlier
-from navigator.loop import Listener
+from navigator.way import Listener
 from tests.fakes import exchanges
 from tests.fakes.exchanges import question
 from tests.fakes.pipeline import QUICK, WallClock

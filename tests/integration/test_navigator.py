@@ -10,11 +10,11 @@ from ingest.model import Scope
 from navigator.answer import Answer, Passage, Step
 from navigator.conversation import Earlier
 from navigator.errors import ModelUnreachable
-from navigator.loop import Navigator
+from navigator.navigator import Navigator
 from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall, ToolTurn, UserTurn
 from navigator.retrieve import Recipe, Retriever
 from navigator.rules import READ_FIRST, Rules, question_of
-from navigator.tools import Toolbox
+from navigator.strategies.rit import Rit
 from navigator.versions import Versions
 from tests.fakes.model import ScriptedModel, read, toc
 from tests.fakes.site import IndexedSite, html, indexed_site
@@ -39,10 +39,8 @@ async def site(tmp_path: Path) -> AsyncIterator[IndexedSite]:
 def navigator(site: IndexedSite, model: ScriptedModel, rules: Rules | None = None) -> Navigator:
     bounds = rules or Rules()
 
-    def toolbox(scope: Scope) -> Toolbox:
-        return Toolbox(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, scope, bounds)
-
-    return Navigator(toolbox, model, bounds)
+    retriever = Retriever(site.trees, site.index, site.embedder, Recipe())
+    return Navigator({"rit": Rit(retriever, site.trees, bounds)}, model, lambda _: "rit")
 
 
 def last_results(model: ScriptedModel) -> ToolTurn:
@@ -354,12 +352,9 @@ async def test_a_follow_up_that_names_a_version_is_answered_from_it(tmp_path: Pa
         for n in (1, 2)
     }
     async with indexed_site(tmp_path, pages, versions="/(v[0-9]+)/", default_version="v1") as site:
-
-        def toolbox(scope: Scope) -> Toolbox:
-            return Toolbox(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, scope, Rules())
-
-        model = ScriptedModel(toc("port"), read(1), [Said("There."), Cited(0, 0, 0, "")])
-        asking = Navigator(toolbox, model, Rules(), versions=Versions(site.trees))
+        model = ScriptedModel(toc("port"), read(1), [Said("It listens there."), Cited(0, 0, 0, "")])
+        rit = Rit(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, Rules())
+        asking = Navigator({"rit": rit}, model, lambda _: "rit", versions=Versions(site.trees))
         default = Scope(versions=frozenset({"v1", ""}))
         earlier = [Earlier("Which port does Pump listen on?", "On 1000 [1].")]
         answer = await asking.ask("and in v2?", default, earlier=earlier)

@@ -19,7 +19,7 @@ from deploy.known_sites import KnownSites
 from deploy.settings import ModelSettings
 from ingest.model import Scope, Site
 from navigator.answer import Answer
-from navigator.loop import Navigator
+from navigator.navigator import Navigator
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack

@@ -1,0 +1,98 @@
+"""What wins, and at what cost: a few sentences that follow from the figures. Pure.
+
+Scripted readers never win: they are no answers. Contenders are ranked by the judge's verdicts; where nobody
+judged, by token recall; where there are no gold answers either, by F1 of what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from navigator.evaluation.figures import chance, interval, money, named, percent, seconds
+from navigator.evaluation.pairs import Pair
+from navigator.evaluation.rows import Row
+from navigator.evaluation.summary import Summary
+
+ALPHA = 0.05
+"""A corrected p below this is beyond chance."""
+
+
+def headline(summary: Summary) -> tuple[str, ...]:
+    """At least one sentence."""
+    rows = [row for row in summary.rows if row.asked]
+    real = [row for row in rows if not row.contender.reader]
+    if judged := [row for row in real if row.accuracy]:
+        sentences = [_best(judged, _accuracy, "is right most often", "is right on"), *_cost(judged, summary.pairs)]
+    elif worded := [row for row in real if row.token_recall is not None]:
+        sentences = [
+            "No model judged the answers.",
+            _best(worded, lambda row: row.token_recall, "has the highest token recall", "has a token recall of"),
+        ]
+    elif read := [row for row in rows if row.reading_f1 is not None]:
+        sentences = [
+            "There are no judged answers and no gold answers: this compares what was read.",
+            _best(read, lambda row: row.reading_f1, "reads best, by F1", "reads with an F1 of"),
+        ]
+    else:
+        sentences = ["There is no judge, no gold answer and no gold section: nothing here says who is better."]
+    return (*sentences, *_synthetic(summary))
+
+
+def _accuracy(row: Row) -> float | None:
+    return row.accuracy.value if row.accuracy else None
+
+
+def _best(rows: Sequence[Row], figure: Callable[[Row], float | None], most: str, alone: str) -> str:
+    """The contender with the highest figure, or all of them."""
+    values = [figure(row) or 0.0 for row in rows]
+    best = [row for row, value in zip(rows, values, strict=True) if value == max(values)]
+    of_all = [row.accuracy for row in best]
+    told = interval(of_all[0]) if len(best) == 1 and figure is _accuracy else percent(max(values))
+    at = f", at {_price(best[0])}" if len(best) == 1 else ""
+    names = " and ".join(named(row.contender) for row in best)
+    if len(rows) == 1:
+        return f"{names} {alone} {told}{at}."
+    if len(best) == len(rows):
+        return f"All {len(rows)} contenders are level: {told}."
+    return f"{names} {most if len(best) == 1 else 'share the best figure'}: {told}{at}."
+
+
+def _price(row: Row) -> str:
+    cost = "unknown cost" if row.cost is None else f"{money(row.cost)} a question"
+    return f"{cost} and {seconds(row.seconds_p50)} (median)" if row.seconds_p50 is not None else cost
+
+
+def _cost(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[str]:
+    """The cheapest beside the best, and whether chance may have made the difference."""
+    if len(rows) < 2:
+        return []
+    priced = [row for row in rows if row.cost is not None and row.cost_known == row.asked]
+    if len(priced) < len(rows):
+        return ["Costs are not known for all contenders, so that none can be called the cheapest."]
+    top = max(_accuracy(row) or 0.0 for row in rows)
+    best = min((row for row in rows if _accuracy(row) == top), key=lambda row: row.cost or 0.0)
+    cheapest = min(rows, key=lambda row: (row.cost or 0.0, -(_accuracy(row) or 0.0)))
+    if cheapest is best or cheapest.cost == best.cost:
+        return [f"Nothing costs less than {named(best.contender)}."]
+    told = (
+        f"{named(cheapest.contender)} costs least, {money(cheapest.cost)} a question, at {interval(cheapest.accuracy)}"
+    )
+    return [f"{told}{_beyond_chance(best, cheapest, pairs)}."]
+
+
+def _beyond_chance(best: Row, other: Row, pairs: Sequence[Pair]) -> str:
+    labels = {best.contender.label, other.contender.label}
+    p = next((pair.p_corrected for pair in pairs if {pair.first, pair.second} == labels), None)
+    if p is None:
+        return ""
+    verdict = "is beyond chance" if p < ALPHA else "may be chance"
+    return f"; their difference {verdict} (p {'' if p < 0.001 else '= '}{chance(p)})"
+
+
+def _synthetic(summary: Summary) -> list[str]:
+    if not summary.synthetic:
+        return []
+    checked = (
+        f"{summary.unchecked} of them checked by nobody" if summary.unchecked else "all of them checked by a person"
+    )
+    return [f"{summary.synthetic} of {summary.questions} questions are synthetic, {checked}."]

@@ -1,0 +1,45 @@
+"""A summary as a Markdown report. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from navigator.evaluation.headline import headline
+from navigator.evaluation.summary import Summary
+from navigator.evaluation.tables import Table, tables
+
+NOTES_SHOWN = 20
+_MEANINGFUL = re.compile(r"([\\`*_\[\]<>|~#])")
+
+
+def to_markdown(summary: Summary, title: str = "Evaluation") -> str:
+    """What wins at what cost, then the tables, then what was left out."""
+    contenders = f"{len(summary.rows)} contender{'' if len(summary.rows) == 1 else 's'}"
+    asked = f"{summary.questions} question{'' if summary.questions == 1 else 's'}"
+    parts = [f"# {_plain(title)}", _plain(" ".join(headline(summary))), f"{asked}, {contenders}."]
+    parts += [f"## {table.title}\n\n{_plain(table.about)}\n\n{_table(table)}" for table in tables(summary)]
+    if summary.notes:
+        parts.append("## Notes\n\n" + "\n".join(f"- {_plain(note)}" for note in shown_notes(summary.notes)))
+    return "\n\n".join(parts) + "\n"
+
+
+def shown_notes(notes: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    more = len(notes) - NOTES_SHOWN
+    return [*notes[:NOTES_SHOWN], *([f"{more} more notes stand in the JSON report."] if more > 0 else [])]
+
+
+def _table(table: Table) -> str:
+    rule = "|".join([" :-- ", *(" --: " for _ in table.head[1:])])
+    lines = [_line(table.head), f"|{rule}|", *map(_line, table.rows)]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_plain, cells)) + " |"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _MEANINGFUL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,164 @@
+"""A whole run in figures: from questions, results and the index's outlines to rows, pairs and overlap. Pure.
+
+What a report must say beside its figures (questions left out and why, contenders that did not finish) stands
+in `notes`, as sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from statistics import fmean
+
+from ingest.ports import Outline
+from navigator.answer import Usage
+from navigator.evaluation.gold import Library, Resolved, in_forest, on_page
+from navigator.evaluation.pairs import Overlap, Pair, overlap, pairs
+from navigator.evaluation.questions import Question
+from navigator.evaluation.results import Contender, Preprocessing, Ranked, Result
+from navigator.evaluation.rows import Row, row
+from navigator.evaluation.scores import Score, score
+
+CUTS = (1, 3, 10, 25, 50)
+"""The n of forest@n and page@n."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Plain retrieval at n nodes: shares over the questions that have such gold; None without any."""
+
+    n: int
+    forest: float | None
+    page: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`synthetic` questions were proposed by a model, `unchecked` of these no person has looked at.
+    `with_section` and `with_page`: how many questions forest@n and page@n stand on. `judging` is what
+    judges used: None where nobody judged."""
+
+    questions: int
+    synthetic: int
+    unchecked: int
+    rows: tuple[Row, ...]
+    pairs: tuple[Pair, ...]
+    overlap: tuple[Overlap, ...]
+    retrieval: tuple[Retrieved, ...]
+    with_section: int
+    with_page: int
+    judging: Usage | None
+    scores: tuple[Score, ...]
+    notes: tuple[str, ...]
+
+
+def summarise(
+    questions: Sequence[Question],
+    contenders: Sequence[Contender],
+    results: Iterable[Result],
+    *,
+    ranked: Iterable[Ranked] = (),
+    outlines: Mapping[str, Outline] | None = None,
+    preprocessing: Iterable[Preprocessing] = (),
+    language: str = "en",
+) -> Summary:
+    """`outlines` are the live pages of the index (page key -> outline). Of two results for the same question
+    and contender the later counts. A preprocessing belongs to the contender, or to all contenders of the strategy, that is its label."""
+    pages = outlines or {}
+    asked = {question.id: question for question in questions}
+    library = Library(pages)
+    gold = {question.id: library.resolve(question) if pages else Resolved(()) for question in questions}
+    kept, strangers = _kept(results, asked, contenders)
+    judged = any(result.verdict is not None for result in kept.values())
+    scores: dict[str, dict[str, Score]] = {contender.label: {} for contender in contenders}
+    by_label = {contender.label: contender for contender in contenders}
+    for (label, question), result in kept.items():
+        made = score(result, asked[question], by_label[label], gold[question], judged=judged, language=language)
+        scores[label][question] = made
+    before = {each.label: each for each in preprocessing}
+    best = {each.question_id: each.nodes for each in ranked if each.question_id in asked}
+    sections = {q: nodes for q, nodes in best.items() if in_forest(nodes, 1, gold[q]) is not None}
+    on_pages = {q: nodes for q, nodes in best.items() if on_page(nodes, 1, gold[q], pages) is not None}
+    return Summary(
+        questions=len(questions),
+        synthetic=sum(question.synthetic for question in questions),
+        unchecked=sum(question.synthetic and not question.checked for question in questions),
+        rows=tuple(
+            row(c, list(scores[c.label].values()), before.get(c.label, before.get(c.strategy))) for c in contenders
+        ),
+        pairs=pairs(scores),
+        overlap=overlap(scores),
+        retrieval=_retrieval(best, sections, on_pages, gold, pages),
+        with_section=len(sections),
+        with_page=len(on_pages),
+        judging=_judging(kept.values()),
+        scores=tuple(each for of in scores.values() for each in of.values()),
+        notes=tuple(_notes(questions, gold, scores, strangers, indexed=bool(pages))),
+    )
+
+
+def _kept(
+    results: Iterable[Result], asked: Mapping[str, Question], contenders: Sequence[Contender]
+) -> tuple[dict[tuple[str, str], Result], int]:
+    """The results that count, by contender and question, in the questions' order; and how many do not."""
+    labels = {contender.label for contender in contenders}
+    last: dict[tuple[str, str], Result] = {}
+    strangers = 0
+    for result in results:
+        if result.contender in labels and result.question_id in asked:
+            last[result.contender, result.question_id] = result
+        else:
+            strangers += 1
+    order = {question: at for at, question in enumerate(asked)}
+    return dict(sorted(last.items(), key=lambda each: order[each[0][1]])), strangers
+
+
+def _retrieval(
+    best: Mapping[str, tuple[str, ...]],
+    sections: Mapping[str, tuple[str, ...]],
+    on_pages: Mapping[str, tuple[str, ...]],
+    gold: Mapping[str, Resolved],
+    pages: Mapping[str, Outline],
+) -> tuple[Retrieved, ...]:
+    """At every cut that the longest list reaches: beyond it there is nothing to measure."""
+    longest = max(map(len, best.values()), default=0)
+    found = []
+    for n in CUTS:
+        forest = [in_forest(nodes, n, gold[q]) for q, nodes in sections.items()]
+        page = [on_page(nodes, n, gold[q], pages) for q, nodes in on_pages.items()]
+        if n <= longest and (forest or page):
+            found.append(Retrieved(n, _mean(forest), _mean(page)))
+    return tuple(found)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _judging(results: Iterable[Result]) -> Usage | None:
+    judged = [r for r in results if r.verdict is not None or r.nuggets is not None or r.grades]
+    used = [usage for r in judged for usage in (r.judge_usage, r.verdict.usage if r.verdict else Usage())]
+    return reduce(add, used) if used else None
+
+
+def _notes(
+    questions: Sequence[Question],
+    gold: Mapping[str, Resolved],
+    scores: Mapping[str, Mapping[str, Score]],
+    strangers: int,
+    *,
+    indexed: bool,
+) -> Iterable[str]:
+    if not indexed and any(question.gold for question in questions):
+        yield "There are no pages to find the gold on: the figures of reading are left out."
+    for question in questions:
+        for problem in gold[question.id].missing:
+            yield f"Question {question.id} is left out of the figures of reading: {problem}."
+    for label, of in scores.items():
+        if len(of) < len(questions):
+            yield f"{label} was asked {len(of)} of {len(questions)} questions: compare it with care."
+    if strangers:
+        yield f"{strangers} results belong to questions or contenders that are not in this report; they are left out."

@@ -1,0 +1,137 @@
+"""A question as people ask it, answered: understood in its conversation, kept in its version, handed to a strategy.
+
+One question at a time; any number of questions side by side. Every question ends in an Answer: answered, not found, a
+greeting, or failed with a plain reason.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import structlog
+
+from ingest.errors import INSTALLATION, IngestError
+from ingest.model import Scope
+from navigator.answer import Answer
+from navigator.conversation import Earlier, Understand, by_rule
+from navigator.errors import ModelError
+from navigator.greeting import needs_no_reading
+from navigator.ports import Model
+from navigator.strategies.ports import Strategy
+from navigator.versions import Versions
+from navigator.way import Asked, Listener, Way
+
+log = structlog.get_logger()
+
+QUESTION_CHARACTERS = 8_000
+"""Of a longer question the beginning is asked; the answer says so."""
+
+GREETING = (
+    "Hello! Ask me something about the documentation and I will look it up, read the sections that matter, and answer "
+    "with links to exactly what I read."
+)
+
+StrategyOf = Callable[[Scope], str]
+"""The name of the strategy for questions in a scope."""
+
+
+class Navigator:
+    """Answers questions over one index with one model."""
+
+    def __init__(
+        self,
+        strategies: Mapping[str, Strategy],
+        model: Model,
+        strategy_of: StrategyOf,
+        understand: Understand = by_rule,
+        versions: Versions | None = None,
+    ) -> None:
+        """`strategies` by name. `versions`: where questions may name one, and are answered from it."""
+        self._strategies = strategies
+        self._model = model
+        self._strategy_of = strategy_of
+        self._understand = understand
+        self._versions = versions
+
+    async def ask(
+        self,
+        question: str,
+        scope: Scope | None = None,
+        listener: Listener | None = None,
+        *,
+        earlier: Sequence[Earlier] = (),
+        language: str = "",
+        strategy: str = "",
+    ) -> Answer:
+        """The answer; raises nothing for what a model, a store or a question does wrong, only errors of the
+        installation (ingest.errors.INSTALLATION). `earlier`: what was said before in the conversation, oldest first;
+        what those answers cited is at hand. `language`: in which to answer, by its name; "": the question's.
+        `strategy`: by its name; "": the scope's."""
+        trace_id = uuid.uuid4().hex[:12]
+        with structlog.contextvars.bound_contextvars(trace_id=trace_id):
+            asked, note = question.strip(), ""
+            way = self._strategy(strategy, scope or Scope())
+            log.info(
+                "question_asked",
+                characters=len(question),
+                earlier=len(earlier),
+                model=self._model.name,
+                strategy=way.name,
+            )
+            if needs_no_reading(asked):
+                return Answer(question, GREETING, "greeting", model=self._model.name, trace_id=trace_id)
+            if len(asked) > QUESTION_CHARACTERS:
+                asked = asked[:QUESTION_CHARACTERS]
+                note = f"Your question was very long: I read its first {QUESTION_CHARACTERS:,} characters."
+            answer = await self._answered(way, asked, scope or Scope(), listener, earlier, language)
+            notes = " ".join(part for part in (answer.note, note) if part)
+            answer = replace(
+                answer,
+                question=question,
+                note=notes,
+                trace_id=trace_id,
+                strategy=way.name,
+                model=self._model.name,
+            )
+            log.info(
+                "question_answered",
+                outcome=answer.outcome,
+                calls=answer.trace.calls,
+                read=len(answer.trace.passages),
+                cited=len(answer.sources),
+                seconds=round(answer.trace.seconds, 2),
+            )
+            return answer
+
+    def _strategy(self, wanted: str, scope: Scope) -> Strategy:
+        """A channel may have kept the name of a strategy that this installation does not offer (any more)."""
+        if wanted and wanted not in self._strategies:
+            log.warning("strategy_unknown", strategy=wanted)
+        return self._strategies.get(wanted) or self._strategies[self._strategy_of(scope)]
+
+    async def _answered(
+        self,
+        strategy: Strategy,
+        question: str,
+        scope: Scope,
+        listener: Listener | None,
+        earlier: Sequence[Earlier],
+        language: str,
+    ) -> Answer:
+        understood = await self._understand(question, earlier)
+        at_hand = tuple(node for one in reversed(earlier) for node in one.nodes)
+        way = Way(Asked(understood.question, scope, at_hand, language), self._model, listener)
+        way.usage += understood.usage
+        try:
+            if self._versions:
+                narrowed = await self._versions.narrowed(scope, understood.question)
+                way.asked = replace(way.asked, scope=narrowed)
+            answer = await strategy.answer(way)
+        except INSTALLATION:
+            raise
+        except (IngestError, ModelError) as error:
+            log.warning("question_failed", kind=type(error).__name__, reason=str(error))
+            answer = way.end("failed", str(error))
+        return replace(answer, understood="" if understood.question == question else understood.question)

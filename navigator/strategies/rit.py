@@ -1,0 +1,157 @@
+"""RIT (RIT-RAG section 4): search for where to look, choose what to read, read it, answer with citations.
+
+Bounds: B tool calls, at most B_s of them GetToC; never both tools in one turn; no answer before a Read. Only nodes that
+this question's forests showed can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ingest.model import Scope
+from ingest.ports import TreeStore
+from navigator.answer import Answer, Passage, Step
+from navigator.forest import Forest
+from navigator.loop import Manner, walk
+from navigator.outline import render
+from navigator.passages import passages_of, path_of
+from navigator.ports import ToolCall, ToolResult, UserTurn
+from navigator.reading import Reading
+from navigator.retrieve import Retriever
+from navigator.rules import GET_TOC, READ, READ_FIRST, TOOLS, Rules, budget_note, opening, system_prompt
+from navigator.tools import Toolbox, ToolError, listed, numbers, words
+from navigator.way import Way
+
+NEAREST = 3
+"""How many sections are offered where nothing was found."""
+
+
+class Rit:
+    """The strategy `rit`."""
+
+    def __init__(self, retriever: Retriever, trees: TreeStore, rules: Rules) -> None:
+        self._retriever = retriever
+        self._trees = trees
+        self._rules = rules
+
+    @property
+    def name(self) -> str:
+        return "rit"
+
+    async def answer(self, way: Way) -> Answer:
+        asked, rules = way.asked, self._rules
+        toolbox = RitToolbox(way.reading, self._retriever, self._trees, asked.scope, rules)
+        at_hand = await toolbox.offer(asked.at_hand)
+        way.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), at_hand, asked.language)))
+        system = system_prompt(rules, model_cites=way.model.cites)
+        return await walk(way, toolbox, Manner(system, READ_FIRST, rules.context_share))
+
+
+class RitToolbox(Toolbox):
+    """GetToC and Read for one question."""
+
+    tools = TOOLS
+    reads = frozenset({READ.name})
+    one_kind = True
+
+    def __init__(self, reading: Reading, retriever: Retriever, trees: TreeStore, scope: Scope, rules: Rules) -> None:
+        super().__init__(reading, rules.budget, rules.context_share)
+        self._retriever = retriever
+        self._trees = trees
+        self._scope = scope
+        self._rules = rules
+
+    def note(self, context: float) -> str:
+        steps = self.reading.steps
+        tocs = sum(step.tool == GET_TOC.name for step in steps)
+        rules = self._rules
+        return budget_note(rules.budget - len(steps), context, rules.context_share, rules.toc_budget - tocs)
+
+    async def offer(self, node_ids: Iterable[str]) -> list[tuple[int, tuple[str, ...]]]:
+        """Put nodes at hand before any search: they can be read by their numbers. Those that are still there and in
+        scope, at most so many as one Read takes, with number and path."""
+        wanted = list(dict.fromkeys(node_ids))[: self._rules.read_limit]
+        located = await self._trees.nodes(wanted) if wanted else {}
+        places = await self._trees.place({found.page.key for found in located.values()})
+        offered: list[tuple[int, tuple[str, ...]]] = []
+        for node_id in wanted:
+            found = located.get(node_id)
+            if found is None or not self._scope.holds(found.page.site, found.page.version):
+                continue
+            above = tuple(place.title for place in places.get(found.page.key, ()))
+            number, path = self.reading.numbering.of(node_id), (*above, *path_of(found.page, node_id))
+            self.reading.offer(number, node_id, path)
+            offered.append((number, path))
+        return offered
+
+    async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        return await (self._get_toc(call, step) if call.name == GET_TOC.name else self._read(call, step))
+
+    async def _get_toc(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        query = words(call.arguments, "query", GET_TOC.name)
+        if sum(done.tool == GET_TOC.name for done in self.reading.steps) >= self._rules.toc_budget:
+            raise ToolError(f"get_toc may be called {self._rules.toc_budget} times; read from what it gave.")
+        forest = await self._retriever.forest(query, self._scope, self.reading.numbering)
+        for _, node, path in forest.walk():
+            if node.number is not None:
+                self.reading.offer(node.number, node.node_id, path)
+        await self._remember_nearest(forest)
+        text = render(forest, self._rules.outline) or "Nothing matches this query. Try other words."
+        return replace(step, query=query, shown=text), ToolResult(call.id, text, forest=forest)
+
+    async def _read(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        asked = numbers(call.arguments, "sections", READ.name)
+        step = replace(step, numbers=tuple(asked))
+        return step, await read_sections(call.id, asked, self.reading, self._trees, self._rules)
+
+    async def _remember_nearest(self, forest: Forest) -> None:
+        """The best sections of the first forest, to be offered where nothing is found."""
+        if self.reading.nearest:
+            return
+        scored = [(n.score, n.number) for _, n, _ in forest.walk() if n.score is not None and n.number is not None]
+        best = [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:NEAREST]]
+        loaded = {passage.number: passage for passage in await load(best, self.reading, self._trees)}
+        self.reading.nearest = tuple(loaded[number] for number in best if number in loaded)
+
+
+async def read_sections(
+    call_id: str, asked: Sequence[int], reading: Reading, trees: TreeStore, rules: Rules
+) -> ToolResult:
+    """Read whole sections by the numbers that were shown. Raises ToolError for one that was not, IngestError."""
+    unknown = [number for number in asked if reading.offered(number) is None]
+    if unknown:
+        raise ToolError(f"No section {listed(unknown)} was shown to you. Read numbers from a table of contents.")
+    again = [number for number in asked if reading.has(number)]
+    fresh = [number for number in asked if not reading.has(number)]
+    passages, left_out = _fitting(await load(fresh, reading, trees), rules)
+    reading.read(passages)
+    gone = sorted(set(fresh) - {passage.number for passage in passages} - set(left_out))
+    remarks = [
+        f"You have read {listed(again)} already; see above." if again else "",
+        f"Section {listed(gone)} is no longer there." if gone else "",
+        f"Left out for length, read alone if needed: {listed(left_out)}." if left_out else "",
+    ]
+    return ToolResult(call_id, " ".join(remark for remark in remarks if remark), passages=tuple(passages))
+
+
+async def load(wanted: Sequence[int], reading: Reading, trees: TreeStore) -> list[Passage]:
+    """Nodes that were offered, as passages: pages in the order in which they were asked for, sections of a page in
+    document order."""
+    behind = {number: reading.offered(number) for number in wanted}
+    nodes = {found[0]: (number, found[1]) for number, found in behind.items() if found}
+    return passages_of(await trees.nodes(nodes), nodes)
+
+
+def _fitting(passages: list[Passage], rules: Rules) -> tuple[list[Passage], list[int]]:
+    """As many as one Read may give; the first always."""
+    kept: list[Passage] = []
+    left_out: list[int] = []
+    size = 0
+    for passage in passages:
+        size += sum(len(block.text) for block in passage.blocks)
+        if kept and (size > rules.read_characters or len(kept) >= rules.read_limit):
+            left_out.append(passage.number)
+        else:
+            kept.append(passage)
+    return kept, left_out
