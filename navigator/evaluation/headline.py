@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from navigator.evaluation.figures import chance, interval, money, named, percent, seconds
+from navigator.evaluation.figures import chance, money, named, percent, seconds
 from navigator.evaluation.pairs import Pair
-from navigator.evaluation.rows import Row
+from navigator.evaluation.rows import Row, Share
 from navigator.evaluation.summary import Summary
 
 ALPHA = 0.05
@@ -35,7 +35,7 @@ def headline(summary: Summary) -> tuple[str, ...]:
         ]
     else:
         sentences = ["There is no judge, no gold answer and no gold section: nothing here says who is better."]
-    return (*sentences, *_synthetic(summary))
+    return (*sentences, *_uneven(real), *_synthetic(summary))
 
 
 def _accuracy(row: Row) -> float | None:
@@ -46,15 +46,24 @@ def _best(rows: Sequence[Row], figure: Callable[[Row], float | None], most: str,
     """The contender with the highest figure, or all of them."""
     values = [figure(row) or 0.0 for row in rows]
     best = [row for row, value in zip(rows, values, strict=True) if value == max(values)]
-    of_all = [row.accuracy for row in best]
-    told = interval(of_all[0]) if len(best) == 1 and figure is _accuracy else percent(max(values))
+    share = best[0].accuracy if figure is _accuracy and len(best) == 1 else None
+    told = _share(share) if share else percent(max(values))
     at = f", at {_price(best[0])}" if len(best) == 1 else ""
-    names = " and ".join(named(row.contender) for row in best)
+    names = _listed([named(row.contender) for row in best])
     if len(rows) == 1:
         return f"{names} {alone} {told}{at}."
     if len(best) == len(rows):
         return f"All {len(rows)} contenders are level: {told}."
     return f"{names} {most if len(best) == 1 else 'share the best figure'}: {told}{at}."
+
+
+def _share(share: Share) -> str:
+    asked = f"{share.of} question{'' if share.of == 1 else 's'}"
+    return f"{percent(share.value)} of {asked} (95% interval {100 * share.low:.0f}–{100 * share.high:.0f}%)"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _price(row: Row) -> str:
@@ -66,18 +75,14 @@ def _cost(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[str]:
     """The cheapest beside the best, and whether chance may have made the difference."""
     if len(rows) < 2:
         return []
-    priced = [row for row in rows if row.cost is not None and row.cost_known == row.asked]
-    if len(priced) < len(rows):
-        return ["Costs are not known for all contenders, so that none can be called the cheapest."]
-    top = max(_accuracy(row) or 0.0 for row in rows)
-    best = min((row for row in rows if _accuracy(row) == top), key=lambda row: row.cost or 0.0)
+    if any(row.cost is None or row.cost_known < row.asked for row in rows):
+        return ["Costs are not known for all answers, so that no contender can be called the cheapest."]
+    best = min(rows, key=lambda row: (-(_accuracy(row) or 0.0), row.cost or 0.0))
     cheapest = min(rows, key=lambda row: (row.cost or 0.0, -(_accuracy(row) or 0.0)))
-    if cheapest is best or cheapest.cost == best.cost:
+    if cheapest.cost == best.cost:
         return [f"Nothing costs less than {named(best.contender)}."]
-    told = (
-        f"{named(cheapest.contender)} costs least, {money(cheapest.cost)} a question, at {interval(cheapest.accuracy)}"
-    )
-    return [f"{told}{_beyond_chance(best, cheapest, pairs)}."]
+    right = f"is right on {percent(_accuracy(cheapest))}{_beyond_chance(best, cheapest, pairs)}"
+    return [f"{named(cheapest.contender)} costs least, {money(cheapest.cost)} a question, and {right}."]
 
 
 def _beyond_chance(best: Row, other: Row, pairs: Sequence[Pair]) -> str:
@@ -86,7 +91,12 @@ def _beyond_chance(best: Row, other: Row, pairs: Sequence[Pair]) -> str:
     if p is None:
         return ""
     verdict = "is beyond chance" if p < ALPHA else "may be chance"
-    return f"; their difference {verdict} (p {'' if p < 0.001 else '= '}{chance(p)})"
+    return f"; the difference from {named(best.contender)} {verdict} (p {'' if p < 0.001 else '= '}{chance(p)})"
+
+
+def _uneven(rows: Sequence[Row]) -> list[str]:
+    judged = {row.accuracy.of for row in rows if row.accuracy}
+    return ["They were not all judged on the same questions."] if len(judged) > 1 else []
 
 
 def _synthetic(summary: Summary) -> list[str]:

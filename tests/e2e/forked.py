@@ -1,8 +1,8 @@
-"""`ritbot` commands as processes that need not load torch first: a fork server (fork_server.py) has done it.
+"""`ritbot` commands as processes that need not load torch first: a fork server (fork_server.py) has done that.
 
-What such a process does is what one from a shell does, but for three things: its libraries are loaded already, it
-shares their hash seed with its siblings, and the libraries are not taken down at its end. A test about starting, about
-what is imported or about memory starts a Python of its own; so does one test of every command.
+Such a process does what one from a shell does, but that its libraries are there already, that it shares their hash
+seed with its siblings, and that they are not taken down at its end. What is about starting, about what is imported or
+about memory starts a Python of its own, and so does one test of each command.
 """
 
 from __future__ import annotations
@@ -13,82 +13,129 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
-from threading import Lock
-from typing import IO, Any
+from subprocess import PIPE
+from tempfile import TemporaryFile
+from threading import Event, Lock, Thread
+from typing import IO
 
 SCRIPT = Path(__file__).with_name("fork_server.py")
-OURS = ("RITBOT_", "ANTHROPIC_", "COLUMNS")
-"""What may differ from the environment of the tests: libraries read the rest when they are loaded."""
+MAY_DIFFER = ("RITBOT_", "ANTHROPIC_", "COLUMNS", "PYTEST_")
+"""Variables that a command may have otherwise than the server: libraries read the rest when they are loaded."""
 
 
 class Forked:
-    """A command's process. It has of subprocess.Popen what the tests need, and it means the same."""
+    """A command's process. It has of subprocess.Popen[str] what tests use, and that means the same."""
 
-    returncode: int | None = None
-
-    def __init__(self, args: Sequence[str], told: socket.socket, pid: int, outputs: Sequence[IO[str] | None]) -> None:
+    def __init__(self, args: tuple[str, ...], pid: int, told: socket.socket, said: list[IO[str] | None]) -> None:
         self.args = args
         self.pid = pid
-        self.stdout, self.stderr = outputs
-        self._told = told
+        self.stdout, self.stderr = said
+        self.returncode: int | None = None
+        self._ended = Event()
+        Thread(target=self._learn_end, args=(told,), daemon=True).start()
+
+    def _learn_end(self, told: socket.socket) -> None:
+        with told:
+            if status := told.recv(4):
+                self.returncode = os.waitstatus_to_exitcode(int.from_bytes(status, "little"))
+        self._ended.set()
 
     def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            self._told.settimeout(timeout)
-            try:
-                status = self._told.recv(4)
-            except (TimeoutError, BlockingIOError):
-                raise subprocess.TimeoutExpired(self.args, timeout or 0.0) from None
-            self._told.close()
-            if not status:
-                raise RuntimeError(f"nobody tells how process {self.pid} ended")
-            self.returncode = os.waitstatus_to_exitcode(int.from_bytes(status, "little"))
+        if not self._ended.wait(timeout):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        assert self.returncode is not None, f"nobody knows how {self.args} ended: what waited for it is gone"
         return self.returncode
 
     def poll(self) -> int | None:
-        try:
-            return self.wait(0.0)
-        except subprocess.TimeoutExpired:
-            return None
+        return self.wait() if self._ended.is_set() else None
 
     def send_signal(self, number: int) -> None:
-        if self.poll() is None:
+        if not self._ended.is_set():
             os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Its whole output. It is killed where it takes longer."""
-        with ThreadPoolExecutor(2) as readers:
-            read = [readers.submit(stream.read if stream else str) for stream in (self.stdout, self.stderr)]
+        """What is left of its output, where that was to be read. A process that takes longer is killed."""
+        with ThreadPoolExecutor(2) as readers, ExitStack() as streams:
+            out, err = (
+                readers.submit(streams.enter_context(stream).read if stream else str)
+                for stream in (self.stdout, self.stderr)
+            )
             try:
                 self.wait(timeout)
             finally:
                 self.kill()
-        for stream in (self.stdout, self.stderr):
-            if stream:
-                stream.close()
-        return read[0].result(), read[1].result()
+            return out.result(), err.result()
 
 
 class ForkServer:
-    """Starts with the first command."""
+    """The server and the way to it. It starts with the first command and ends with `stop`."""
 
     def __init__(self) -> None:
-        self._starting = Lock()
+        self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(
-        self, *arguments: str, cwd: Path, env: Mapping[str, str], stdin: int, stdout: int, stderr: int
-    ) -> Forked:
-        """Run `ritbot` with these arguments. The streams are descriptors, or subprocess.PIPE or DEVNULL."""
-        differs = {name for name, _ in env.items() ^ os.environ.items() if not name.startswith(OURS)}
-        assert not differs, f"for another {', '.join(sorted(differs))} start a Python of its own"
-        with self._starting:
+    def start(self, folder: Path, *args: str, env: Mapping[str, str], out: int = PIPE, err: int = PIPE) -> Forked:
+        """`ritbot` with these arguments in this folder, and with nothing on stdin.
+
+        What it says goes to the descriptors `out` and `err`, else is read from the process's `stdout` and `stderr`.
+        """
+        with self._lock:
             if self._process is None:
-                self._start()
+                self._begin()
+        other = sorted({name for name, _ in env.items() ^ self._environ.items() if not name.startswith(MAY_DIFFER)})
+        assert not other, f"a command with another {', '.join(other)} needs a Python of its own"
+        said: list[IO[str] | None] = [None, None]
+        told, tells = socket.socketpair()
+        with tells, ExitStack() as lent:  # what the command has is not held here, or its end would not be seen
+            streams = [os.open(os.devnull, os.O_RDONLY), out, err]
+            lent.callback(os.close, streams[0])
+            for number, wanted in enumerate((out, err)):
+                if wanted == PIPE:
+                    reads, streams[number + 1] = os.pipe()
+                    lent.callback(os.close, streams[number + 1])
+                    said[number] = open(reads, encoding="utf-8")  # noqa: SIM115 - Forked's
+            self._ask([tells.fileno(), *streams])
+        request = {"arguments": args, "cwd": str(folder), "environ": dict(env)}
+        told.sendall(json.dumps(request).encode() + b"\n")
+        pid = told.recv(4)
+        assert pid, self._complaint()
+        return Forked(args, int.from_bytes(pid, "little"), told, said)
+
+    def _begin(self) -> None:
+        self._environ = dict(os.environ)
+        self._errors = TemporaryFile()
+        self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with control:
+            self._process = subprocess.Popen(
+                [sys.executable, str(SCRIPT), str(control.fileno())],
+                pass_fds=[control.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+            )
+
+    def _ask(self, descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(self._control, [b"\n"], descriptors)
+        except OSError as error:
+            raise AssertionError(self._complaint()) from error
+
+    def _complaint(self) -> str:
+        self._errors.seek(0)
+        return f"the fork server is gone; it said:\n{self._errors.read().decode(errors='replace')}"
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._control.close()
+            self._process.wait()
+            self._errors.close()
+
+
+FORKS = ForkServer()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.forked import FORKS, Forked
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
 
@@ -39,17 +40,19 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "COLUMNS": "100", "RITBOT_HTTP__PORT": "0", **more}
 
 
-def ritbot(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*RITBOT, *arguments],
-        cwd=folder,
-        env=environment(**(env or {})),
-        capture_output=True,
-        text=True,
-        timeout=110,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
+def ritbot(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run it to its end: forked from a Python that has loaded the libraries, or `fresh`, as a shell starts it."""
+    command, environ = [*RITBOT, *arguments], environment(**(env or {}))
+    if fresh:
+        nothing = subprocess.DEVNULL
+        return subprocess.run(
+            command, cwd=folder, env=environ, capture_output=True, text=True, timeout=110, stdin=nothing, check=False
+        )
+    process = FORKS.start(folder, *arguments, env=environ)
+    out, err = process.communicate(110)
+    return subprocess.CompletedProcess(command, process.wait(), out, err)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,110 @@
+"""What one setting changes: contenders that differ in n, in k or in E alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from navigator.evaluation.axes import Axis
+from navigator.evaluation.charts import Chart, gain, gain_name, share_scale, tick
+from navigator.evaluation.figures import percent
+from navigator.evaluation.plots import Frame, Point, Scale, lines
+from navigator.evaluation.results import Contender
+from navigator.evaluation.rows import Row
+from navigator.evaluation.summary import Summary
+from navigator.evaluation.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`value` of a contender, and `rest`: everything else that makes it what it is."""
+
+    name: str
+    title: str
+    value: Callable[[Contender], int | None]
+    rest: Callable[[Contender], tuple[object, ...]]
+
+
+def _chunks(contender: Contender) -> int | None:
+    """Chunks retrieved, unless they follow from n (k' = 4n, RIT-RAG section 4)."""
+    return None if contender.n is not None and contender.k == 4 * contender.n else contender.k
+
+
+SETTINGS = (
+    Setting(
+        "n", "nodes a forest", lambda c: c.n, lambda c: (c.strategy, _chunks(c), c.expansions, c.structure, c.reader)
+    ),
+    Setting("k", "chunks retrieved", lambda c: c.k, lambda c: (c.strategy, c.n, c.expansions, c.structure, c.reader)),
+    Setting("E", "expansions", lambda c: c.expansions, lambda c: (c.strategy, c.n, c.k, c.structure, c.reader)),
+)
+
+
+def sweeps(summary: Summary) -> tuple[Chart, ...]:
+    """One chart for each setting and each group of contenders that have two or more values of it and differ
+    in nothing else."""
+    found = []
+    for setting in SETTINGS:
+        groups: dict[tuple[object, ...], dict[int, Row]] = {}
+        for row in summary.rows:
+            value = setting.value(row.contender)
+            if value is not None and row.asked:
+                groups.setdefault(setting.rest(row.contender), {}).setdefault(value, row)
+        for rows in groups.values():
+            if len(rows) > 1:
+                chart = _chart(setting, dict(sorted(rows.items())), f"sweep-{len(found)}", gain_name(summary.rows))
+                found += [chart] if chart else []
+    return tuple(found)
+
+
+def _chart(setting: Setting, rows: dict[int, Row], name: str, better: str) -> Chart | None:
+    """None where no figure is known."""
+    figures: tuple[tuple[str, Callable[[Row], Point | None]], ...] = (
+        (better, lambda row: _gained(row, better)),
+        ("P", lambda row: _point(row.precision)),
+        ("R", lambda row: _point(row.recall)),
+        ("F1 of P and R", lambda row: _point(row.reading_f1)),
+    )
+    series = []
+    for title, figure in figures:
+        points = [_at(value, row, title, figure) for value, row in rows.items()]
+        if known := [point for point in points if point]:
+            series.append((title, known))
+    if not series:
+        return None
+    first = next(iter(rows.values())).contender
+    marks = [mark for mark, given in (("scripted", first.reader), ("no structure", not first.structure)) if given]
+    who = f"{first.strategy} ({', '.join(marks)})" if marks else first.strategy
+    title = f"{who}: what {setting.name} changes"
+    values = list(rows)
+    reach = [end for _, points in series for p in points for end in (p.y, p.low, p.high) if end is not None]
+    x = Scale(Axis(values[0], values[-1], _apart(values)), f"{setting.name}, {setting.title}", tick)
+    frame = Frame(name, title, f"Lines: {', '.join(each for each, _ in series)}.", x, share_scale(reach, "Share"))
+    shown = {each: {point.x: point.y for point in points} for each, points in series}
+    cells = [(str(value), *(percent(shown[each].get(value)) for each, _ in series)) for value in values]
+    about = f"These contenders differ in {setting.name} alone."
+    table = Table(title, about, (setting.name, *(each for each, _ in series)), tuple(cells))
+    return Chart(lines(frame, series), table)
+
+
+def _at(value: int, row: Row, title: str, figure: Callable[[Row], Point | None]) -> Point | None:
+    point = figure(row)
+    return point and Point(title, value, point.y, point.low, point.high)
+
+
+def _gained(row: Row, better: str) -> Point | None:
+    found = gain(row, better)
+    return found and Point("", 0.0, found.value, found.low, found.high)
+
+
+def _point(share: float | None) -> Point | None:
+    return None if share is None else Point("", 0.0, share)
+
+
+def _apart(values: Sequence[int]) -> tuple[float, ...]:
+    """The values as ticks, without those whose numbers would run into the one before."""
+    span = values[-1] - values[0]
+    kept = [values[0]]
+    for value in values[1:]:
+        if (value - kept[-1]) / span >= 0.06:
+            kept.append(value)
+    return tuple(kept)

@@ -1,0 +1,37 @@
+"""Every strategy by its name, on one ground: the same stores, retriever and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ingest.ports import TreeStore
+from navigator.parts import Parts
+from navigator.ports import Model
+from navigator.retrieve import Retriever
+from navigator.rules import Rules
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.ports import Strategy
+from navigator.strategies.rit import Rit
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What strategies stand on. `router`: the model that routes for RDR2; None: the one that answers."""
+
+    retriever: Retriever
+    trees: TreeStore
+    parts: Parts
+    rules: Rules = field(default_factory=Rules)
+    bounds: Bounds = field(default_factory=Bounds)
+    router: Model | None = None
+
+
+STRATEGIES: Mapping[str, Callable[[Ground], Strategy]] = {
+    "rit": lambda on: Rit(on.retriever, on.trees, on.rules),
+}
+
+
+def build(name: str, ground: Ground) -> Strategy:
+    """Raises KeyError for a name that is not in STRATEGIES."""
+    return STRATEGIES[name](ground)
