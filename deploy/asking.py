@@ -93,7 +93,8 @@ def _ask_there(folder: Path) -> Ask:
 
 @asynccontextmanager
 async def _open_here(settings: Settings) -> AsyncIterator[Ask]:
-    from deploy.compose import open_navigator, open_stores
+    from deploy.compose import open_stores
+    from deploy.navigation import open_navigator
 
     languages = known_sites(settings, settings.index.folder).languages()
     async with open_stores(settings, "ritbot ask") as stores, open_navigator(stores, languages) as navigator:

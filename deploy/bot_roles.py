@@ -31,11 +31,13 @@ from bot.topics import top_sections
 from deploy.bot import open_bot_store, retention
 from deploy.commands.ask import scope_of
 from deploy.complaints import SettingsError
-from deploy.compose import Stores, SystemClock, open_navigator
+from deploy.compose import Stores, SystemClock
 from deploy.health import Check
 from deploy.known_sites import KnownSites
+from deploy.model_settings import PriceSettings
+from deploy.navigation import open_navigator
 from deploy.roles import Role, Talking
-from deploy.settings import PriceSettings, Settings
+from deploy.settings import Settings
 from deploy.slack_settings import SlackSettings
 from ingest.events.workers import Patience
 from ingest.ports import EventLog, TreeStore

@@ -42,6 +42,35 @@ def reindex(
     raise typer.Exit(run(reindexing.reindex(settings, site, console)))
 
 
+@app.command()
+def enrich(
+    site: Annotated[str | None, typer.Argument(help="Only this site.")] = None,
+    summaries: Annotated[bool, typer.Option("--summaries", help="Summaries and keywords; no outlines.")] = False,
+    outlines: Annotated[bool, typer.Option("--outlines", help="Titles inside long sections; no summaries.")] = False,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars that this run may cost; else enrichment.max_cost.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens that this run may take; else enrichment.max_tokens.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what there is to do and what it costs.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Let the model write summaries of sections, and titles inside long sections that have none."""
+    from deploy.commands import enrich as enriching
+
+    settings = settings_of(config, folder)
+    if (max_cost is not None and not max_cost > 0) or (max_tokens is not None and max_tokens < 1):
+        fail("--max-cost and --max-tokens take a number above 0.")
+    needs_index(settings)
+    ceilings = {"max_cost": max_cost, "max_tokens": max_tokens}
+    settings = enriching.bounded(settings, {name: value for name, value in ceilings.items() if value is not None})
+    both = summaries == outlines
+    wanted = enriching.Wanted(site, both or summaries, both or outlines, dry_run)
+    raise typer.Exit(run(enriching.enrich(settings, wanted, console)))
+
+
 @app.command(name="dead-letters")
 def dead_letters(
     replay: Annotated[

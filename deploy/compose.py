@@ -1,4 +1,5 @@
-"""The composition root: which adapters stand behind which port. Nothing else knows more than one.
+"""The composition root: which adapters stand behind which port. Nothing else knows more than one. What answers questions
+over the open stores is in deploy/navigation.py.
 
 Everything is opened in one AsyncExitStack and closed in reverse order, whatever happens.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,19 +32,9 @@ from ingest.stores.sqlite import SqliteTreeStore
 from ingest.stores.sqlite_notes import SqliteNotes
 from ingest.text.chunks import Sizes
 from ingest.text.words import ANALYSER_VERSION
-from navigator.conversation import by_model, by_rule
-from navigator.extracts import Weights
-from navigator.models.extractive import ExtractiveModel
-from navigator.models.prices import PUBLISHED, Prices
-from navigator.navigator import Navigator
-from navigator.ports import Model
-from navigator.retrieve import Recipe, Retriever
-from navigator.rules import Rules
-from navigator.strategies.rit import Rit
-from navigator.versions import Versions
 
 if TYPE_CHECKING:
-    from navigator.models.anthropic import AnthropicModel
+    pass
 
 RETRY = 0.3
 """Seconds between two tries to get the data folder."""
@@ -215,62 +206,3 @@ async def open_notes(settings: Settings) -> AsyncIterator[Notes]:
 def open_fetcher(site: Site) -> FolderFetcher | HttpFetcher:
     """Not yet entered: use it with `async with`."""
     return FolderFetcher(site) if site.is_folder else HttpFetcher(site, user_agent=USER_AGENT)
-
-
-@asynccontextmanager
-async def open_navigator(
-    stores: Stores, languages: Sequence[str], *, extracts: bool = False, versions: Versions | None = None
-) -> AsyncIterator[Navigator]:
-    """The navigator over open stores, with the model that the settings choose, or, with `extracts`, without any.
-    `languages` are those of the sites; `versions`: where a question may name one."""
-    settings = stores.settings.extracting if extracts else stores.settings
-    rules = Rules(
-        budget=settings.navigator.budget,
-        toc_budget=settings.navigator.toc_budget,
-        context_share=settings.navigator.context_warning,
-        read_limit=settings.navigator.read_limit,
-        read_characters=settings.navigator.read_characters,
-        outline=settings.retrieval.outline,
-    )
-    recipe = Recipe(
-        n=settings.retrieval.n, chunks_per_node=settings.retrieval.k_per_node, kappa=settings.retrieval.rrf_kappa
-    )
-
-    retriever = Retriever(stores.trees, stores.index, stores.embedder, recipe, languages)
-    async with open_model(settings, stores.embedder) as model:
-        understand = by_rule if settings.model.chosen == "extractive" else by_model(model)
-        strategies = {"rit": Rit(retriever, stores.trees, rules)}
-        yield Navigator(strategies, model, lambda _: "rit", understand, versions)
-
-
-def anthropic_model(settings: Settings) -> AnthropicModel:
-    """Not yet entered. The key goes nowhere but to the endpoint. Where the settings name no prices, those
-    published for Anthropic's own endpoint hold there, and nowhere else."""
-    from navigator.models.anthropic import AnthropicModel  # the SDK takes a second to import
-
-    model = settings.model
-    named = model.prices.model_dump(exclude_none=True)
-    prices = Prices(**named) if named else PUBLISHED.get(model.name) if model.base_url is None else None
-    return AnthropicModel(
-        api_key=model.api_key.get_secret_value() if model.api_key else None,
-        base_url=model.base_url,
-        model=model.name,
-        max_tokens=model.max_tokens,
-        timeout=model.timeout,
-        max_retries=model.retries,
-        context_window=model.context_window,
-        citations=model.citations,
-        prompt_caching=model.prompt_caching,
-        prices=prices,
-        proxy=model.proxy.get_secret_value() if model.proxy else None,
-        ca_file=str(model.ca_file) if model.ca_file else None,
-    )
-
-
-@asynccontextmanager
-async def open_model(settings: Settings, embedder: Embedder) -> AsyncIterator[Model]:
-    if settings.model.chosen == "anthropic":
-        async with anthropic_model(settings) as model:
-            yield model
-    else:
-        yield ExtractiveModel(embedder, Weights(threshold=settings.model.extract_threshold))

@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple
 
 from pydantic import (
     Field,
-    SecretStr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -27,10 +26,13 @@ from deploy import sources
 from deploy.bot_settings import BotSettings
 from deploy.complaints import TAKES, default, did_you_mean, fields, takes
 from deploy.complaints import SettingsError as SettingsError
-from deploy.site_settings import Section, Share, Sites, SiteSettings, Text, Web
+from deploy.enrichment_settings import EnrichmentSettings
+from deploy.model_settings import ModelSettings, RouterSettings
+from deploy.site_settings import Section, Share, Sites, SiteSettings, StrategyName, Text
 from deploy.slack_settings import AnswersSettings, SlackSettings
 from deploy.store_settings import EventsSettings, HttpSettings, StoresSettings
-from ingest.model import Site
+from deploy.strategy_settings import StrategiesSettings
+from ingest.model import Scope, Site
 
 FILE = "ritbot.toml"
 
@@ -84,9 +86,17 @@ class RetrievalSettings(Section):
         default="outline",
         description="How the model sees the forest: an indented outline (about a seventh of the tokens) or the paper's JSON.",
     )
+    summaries: bool = Field(
+        default=True, description="Whether the forest shows the summaries and keywords that ritbot enrich has made."
+    )
 
 
 class NavigatorSettings(Section):
+    strategy: StrategyName = Field(
+        default="rit",
+        description="How questions are answered where neither the site nor the channel says. All but rit and vanilla "
+        "need a model.",
+    )
     budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
     toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
     read_limit: int = Field(default=10, ge=1, le=50, description="The most sections that one Read takes.")
@@ -104,51 +114,6 @@ class NavigatorSettings(Section):
         if value < budget:
             return value
         raise PydanticCustomError(TAKES, "a whole number below navigator.budget, so that a call is left to read")
-
-
-class PriceSettings(Section):
-    input: float | None = Field(
-        default=None, ge=0, description="US dollars for a million input tokens; not set: as published."
-    )
-    output: float | None = Field(default=None, ge=0, description="The same for output tokens.")
-    cache_read: float | None = Field(default=None, ge=0, description="The same for tokens read from the cache.")
-    cache_write: float | None = Field(default=None, ge=0, description="The same for tokens written to the cache.")
-
-
-class ModelSettings(Section):
-    provider: Literal["auto", "extractive", "anthropic"] = Field(
-        default="auto",
-        description="Who answers. extractive: no model, sentences of the pages; needs no key. anthropic: a model behind "
-        "the Messages API. auto: anthropic if api_key is set, else extractive.",
-    )
-    name: Text = Field(default="claude-haiku-5-5", description="The model's name at the endpoint.")
-    api_key: SecretStr | None = Field(default=None, description="The endpoint's key; not set: ANTHROPIC_API_KEY.")
-    base_url: Web | None = Field(
-        default=None, description="Another endpoint with the Messages API; not set: ANTHROPIC_BASE_URL."
-    )
-    proxy: SecretStr | None = Field(default=None, description="Address of a proxy to the endpoint.")
-    ca_file: Path | None = Field(
-        default=None, description="A file of certificate authorities to trust at the endpoint."
-    )
-    max_tokens: int = Field(default=8192, ge=1, description="Tokens that the model may write in one turn.")
-    timeout: float = Field(default=60.0, gt=0, description="Seconds of silence after which a request has failed.")
-    retries: int = Field(default=3, ge=0, le=20, description="Further tries after a failed request.")
-    context_window: int = Field(default=200_000, ge=1000, description="Tokens that the model can take in.")
-    citations: bool | None = Field(
-        default=None, description="Whether the endpoint gives citations; not set: found out."
-    )
-    prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
-    extract_threshold: Share = Field(
-        default=0.52, description="extractive: how near a sentence must come to be an answer."
-    )
-    prices: PriceSettings = PriceSettings()
-
-    @property
-    def chosen(self) -> Literal["extractive", "anthropic"]:
-        """The provider, with `auto` decided."""
-        if self.provider == "auto":
-            return "anthropic" if self.api_key else "extractive"
-        return self.provider
 
 
 class LogSettings(Section):
@@ -173,6 +138,9 @@ class Settings(BaseSettings):
     retrieval: RetrievalSettings = RetrievalSettings()
     navigator: NavigatorSettings = NavigatorSettings()
     model: ModelSettings = ModelSettings()
+    strategies: StrategiesSettings = StrategiesSettings()
+    router: RouterSettings = RouterSettings()
+    enrichment: EnrichmentSettings = EnrichmentSettings()
     bot: BotSettings = BotSettings()
     slack: SlackSettings = SlackSettings()
     answers: AnswersSettings = AnswersSettings()
@@ -211,6 +179,27 @@ class Settings(BaseSettings):
         """The same, without a model."""
         return self.model_copy(update={"model": self.model.model_copy(update={"provider": "extractive"})})
 
+    @property
+    def routing(self) -> Settings:
+        """The same, with the model that routes as its model. A key goes nowhere but to its own endpoint."""
+        router, model = self.router, self.model
+        elsewhere = router.base_url is not None and router.base_url != model.base_url
+        made = model.model_copy(
+            update={
+                "name": router.name or model.name,
+                "base_url": router.base_url or model.base_url,
+                "api_key": router.api_key or (None if elsewhere else model.api_key),
+                "prices": router.prices,
+            }
+        )
+        return self.model_copy(update={"model": made})
+
+    def strategy_of(self, scope: Scope) -> str:
+        """What the sites of a scope agree on, else the one set for all."""
+        sites = [site for site in self.sites if scope.sites is None or site.name in scope.sites]
+        found = {site.strategy or self.navigator.strategy for site in sites}
+        return found.pop() if len(found) == 1 else self.navigator.strategy
+
     def site(self, name: str, environ: Mapping[str, str] = os.environ) -> Site:
         """The site of that name, with `env:NAME` replaced by what the environment holds. Raises SettingsError."""
         found = next((site for site in self.sites if site.name == name), None)
@@ -221,7 +210,7 @@ class Settings(BaseSettings):
             secrets["proxy"] = found.proxy
         plain = sources.revealed(f"sites.{name}", secrets, environ)
         return Site(
-            **found.model_dump(exclude={"headers", "proxy", "ca_file", "max_bytes"}),
+            **found.model_dump(exclude={"headers", "proxy", "ca_file", "max_bytes", "strategy"}),
             headers=tuple((key, plain[f"headers.{key}"]) for key in found.headers),
             proxy=plain.get("proxy"),
             ca_file=str(found.ca_file) if found.ca_file else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
@@ -46,6 +46,10 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"), "a na
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$"), "a language code such as en or pt-BR"]
 
 
+StrategyName = Literal["rit", "vanilla", "agentic", "interact", "pageindex", "rdr2"]
+"""Those that answer people; `none`, the model alone, is for evaluation only."""
+
+
 class Section(BaseModel):
     """A table of the file."""
 
@@ -69,6 +73,9 @@ class SiteSettings(Section):
     versions: VersionRegex | None = Field(default=None, description="Finds the version in a URL, as its first group.")
     index_versions: tuple[Text, ...] = Field(default=(), description="The versions that are indexed; none named: all.")
     default_version: Text | None = Field(default=None, description="The version meant where a question names none.")
+    strategy: StrategyName | None = Field(
+        default=None, description="How questions about this site are answered; not set: navigator.strategy."
+    )
     index_noindex: bool = Field(default=False, description="Whether pages marked noindex are indexed all the same.")
     allow_private: bool = Field(default=False, description="Whether private network addresses may be fetched.")
     obey_robots: bool = Field(default=True, description="Whether robots.txt is obeyed.")

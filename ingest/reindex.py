@@ -1,4 +1,5 @@
-"""After an upgrade of the parser or the analyser: the pages that another version made are fetched and read again.
+"""After an upgrade of the parser or the analyser: the pages that another version made are fetched and read again. So are
+pages that are not split as the notes say.
 
 An Indexer writes such a page whatever its hash says, keeps the ids, and does not take it for a change of content. What
 is left is read from the records, so that a run which was cut short is begun again and goes on.
@@ -7,7 +8,7 @@ is left is read from the records, so that a run which was cut short is begun aga
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -15,7 +16,9 @@ from ingest.each import for_each
 from ingest.errors import FetchFailed, IngestError
 from ingest.events.announce import Announcer, next_event
 from ingest.indexer import Indexer, Outcome
-from ingest.model import PARSER_VERSION
+from ingest.induced import divisible, same_tree, split
+from ingest.model import PARSER_VERSION, Page, plain
+from ingest.notes import Notes, outlines_of
 from ingest.ports import Clock, PageState, TreeStore
 
 log = structlog.get_logger()
@@ -26,6 +29,26 @@ async def outdated(trees: TreeStore, made_by: str, site: str | None = None) -> l
     wanted = (PARSER_VERSION, made_by)
     states = trees.scan(site)
     return [s async for s in states if s.state == "live" and (s.parser_version, s.analyser_version) != wanted]
+
+
+async def live_pages(trees: TreeStore, site: str | None = None) -> AsyncIterator[tuple[PageState, Page]]:
+    """The live pages of a site, or of all."""
+    async for state in trees.scan(site):
+        stored = await trees.get(state.key) if state.state == "live" else None
+        if stored and stored.record.page:
+            yield state, stored.record.page
+
+
+async def undivided(trees: TreeStore, notes: Notes, site: str | None = None) -> list[PageState]:
+    """The live pages whose long sections are not split as the notes say."""
+    found: list[PageState] = []
+    async for state, page in live_pages(trees, site):
+        whole = replace(page, nodes=tuple(plain(page.nodes)))
+        if long := divisible(whole.nodes):
+            outlines = await outlines_of(notes, {node.own_hash for node in long})
+            if not same_tree(page, split(whole, outlines)):
+                found.append(state)
+    return found
 
 
 async def announce(pages: Sequence[PageState], announcer: Announcer) -> None:

@@ -10,7 +10,8 @@ from rich.rule import Rule
 from deploy.asking import asks
 from deploy.commands.ask import show, take_questions
 from deploy.commands.index import index_sites
-from deploy.compose import open_navigator, open_stores
+from deploy.compose import open_stores
+from deploy.navigation import open_navigator
 from deploy.settings import Settings
 from ingest.errors import IndexMismatch
 from ingest.model import Scope, Site

@@ -11,11 +11,12 @@ from rich.console import Console
 
 from deploy.command_line import no_index
 from deploy.commands.dead_letters import waiting
-from deploy.compose import Stores, anthropic_model, open_stores, open_trees
+from deploy.compose import Stores, open_stores, open_trees
 from deploy.events import open_events
 from deploy.findings import Finding, show
 from deploy.known_sites import KnownSites, known_sites
 from deploy.log import HIDDEN, SECRET_TEXT
+from deploy.navigation import anthropic_model
 from deploy.settings import Settings, config_file
 from ingest.embed import MINILM, packaged_minilm
 from ingest.errors import FolderBusy, IngestError, ModelMissing

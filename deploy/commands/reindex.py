@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import Progress, TaskID
@@ -33,21 +33,19 @@ async def reindex(settings: Settings, name: str | None, console: Console) -> int
     if name is not None and name not in known.sites:
         raise SettingsError(f"there is no site called {name}{did_you_mean(name, known.sites)}")
     async with open_stores(settings, "ritbot reindex", upgrade=True) as stores:
-        pages: defaultdict[str, list[PageState]] = defaultdict(list)
-        for page in await outdated(stores.trees, stores.made_by, name):
-            pages[page.site].append(page)
-        if not pages:
+        found = await outdated(stores.trees, stores.made_by, name)
+        if not found:
             console.print("Every page was made by this version: nothing to do.")
             return 0
-        unknown = sum(len(pages.pop(site)) for site in pages.keys() - known.sites.keys())
-        if unknown:
-            console.print(f"{unknown} pages are of sites that no settings name: they stay as they are.", style="yellow")
+        pages = by_site(found, known.sites, console)
+        unknown = len(found) - sum(map(len, pages.values()))
         if settings.events.kind == "kafka":
-            await _announce(stores, pages, console)
+            await announce_pages(stores, pages, console)
+            console.print("ritbot doctor says how many are left.")
             return 1 if unknown else 0
         try:
             for site, those in pages.items():
-                await _reread(stores, known.sites[site], those, console)
+                await reread_site(stores, known.sites[site], those, console)
         except asyncio.CancelledError:
             console.print("Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
             return 130
@@ -56,16 +54,28 @@ async def reindex(settings: Settings, name: str | None, console: Console) -> int
         return 1 if left else 0
 
 
-async def _announce(stores: Stores, pages: dict[str, list[PageState]], console: Console) -> None:
+def by_site(pages: Iterable[PageState], sites: Mapping[str, Site], console: Console) -> dict[str, list[PageState]]:
+    """The pages of each of the sites; how many are of no site is told."""
+    found: defaultdict[str, list[PageState]] = defaultdict(list)
+    for page in pages:
+        found[page.site].append(page)
+    unknown = sum(len(found.pop(site)) for site in found.keys() - sites.keys())
+    if unknown:
+        console.print(f"{unknown} pages are of sites that no settings name: they stay as they are.", style="yellow")
+    return found
+
+
+async def announce_pages(stores: Stores, pages: Mapping[str, Sequence[PageState]], console: Console) -> None:
+    """Leave it to the indexers to read the pages again."""
     async with open_events(stores.settings) as events:
         announcer = Announcer(stores.trees, events, stores.clock)
         for site, those in pages.items():
             await announce(those, announcer)
             console.print(f"{site}: {len(those)} pages announced; the indexers read them again at their pace.")
-    console.print("ritbot doctor says how many are left.")
 
 
-async def _reread(stores: Stores, site: Site, pages: Sequence[PageState], console: Console) -> None:
+async def reread_site(stores: Stores, site: Site, pages: Sequence[PageState], console: Console) -> None:
+    """Read the pages of a site again, in this process."""
     with page_bar(console) as bar:
         task = bar.add_task(site.name, total=len(pages), detail="")
         try:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from rich.console import Console
 from rich.text import Text
 
-from deploy.compose import Stores, open_navigator, open_stores
+from deploy.compose import Stores, open_stores
 from deploy.events import open_events
 from deploy.health import Health
 from deploy.hooks import PATH
@@ -17,6 +17,7 @@ from deploy.ingest_roles import Watching, checks, indexer_role, open_indexing, t
 from deploy.known_sites import KnownSites, remember
 from deploy.local_answers import open_local_answers
 from deploy.local_socket import NAME
+from deploy.navigation import open_navigator
 from deploy.roles import Talking, run_roles, stopped_by_signals
 from deploy.settings import Settings
 from deploy.slack_settings import CALLED as SLACK

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from deploy.compose import SystemClock, open_navigator, open_stores, open_trees
+from deploy.compose import SystemClock, open_stores, open_trees
 from deploy.events import open_events
 from deploy.health import Health
 from deploy.http import serving
 from deploy.ingest_roles import Watching, checks, indexer_role, open_indexing, told
 from deploy.known_sites import remember
 from deploy.local_answers import open_local_answers
+from deploy.navigation import open_navigator
 from deploy.roles import run_roles, stopped_by_signals
 from deploy.settings import Settings
 from ingest.model import Site

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ingest.induced import FEWEST, LONGEST_TITLE, MOST, divisible, wrong
-from ingest.model import Block, Node
+from ingest.model import Block, Node, plain
 from ingest.notes import InducedOutline
 from navigator.enrichment.question import Question, one_line, tokens
 from navigator.json_reply import object_in
@@ -40,10 +40,10 @@ Reply with one JSON object and nothing else:
 
 
 def questions(nodes: Sequence[Node], long: int) -> list[Question]:
-    """One for each section of more than about `long` tokens that nothing stands under."""
+    """One for each section of more than about `long` tokens that nothing stands under but induced titles."""
     return [
         Question("outline", n.own_hash, FORM, _SYSTEM, _prompt(n), _OUTPUT, partial(read, blocks=len(n.blocks)))
-        for n in divisible(nodes)
+        for n in divisible(plain(nodes))
         if tokens(n.text) > long
     ]
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import structlog
 
 from ingest.each import for_each
-from ingest.model import Node, Page
+from ingest.model import Node
 from ingest.notes import Entry, InducedOutline, Notes, Spent, Summary
-from ingest.ports import PageState, TreeStore
+from ingest.ports import TreeStore
+from ingest.reindex import live_pages
 from navigator.enrichment.budget import Budget, price, spent_by
 from navigator.enrichment.question import Question
 from navigator.errors import ModelError
@@ -32,14 +33,6 @@ CEILING = "the ceiling is reached"
 
 Asks = Callable[[Sequence[Node]], Iterable[Question]]
 """The questions about the sections of a page."""
-
-
-async def live_pages(trees: TreeStore, site: str | None = None) -> AsyncIterator[tuple[PageState, Page]]:
-    """The live pages of a site, or of all. Raises store errors."""
-    async for state in trees.scan(site):
-        stored = await trees.get(state.key) if state.state == "live" else None
-        if stored and stored.record.page:
-            yield state, stored.record.page
 
 
 async def left(trees: TreeStore, notes: Notes, asks: Asks, site: str | None = None) -> AsyncIterator[Question]:

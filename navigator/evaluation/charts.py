@@ -14,7 +14,7 @@ from navigator.evaluation.statistics import pareto
 from navigator.evaluation.summary import Summary
 from navigator.evaluation.tables import Table
 
-FRONTIER = "The dashed line is the Pareto frontier: no other contender is both cheaper and better."
+FRONTIER = "The dashed line is the Pareto frontier: for those on it, no other contender is better and takes less."
 GUIDES = (0.2, 0.4, 0.6, 0.8)
 """F1 of the curves in the plot of P against R."""
 
@@ -98,9 +98,9 @@ def _against(
         return Chart(None, table)
     axis = amounts([point.x for point in points])
     reach = [end for point in points for end in (point.y, point.low, point.high) if end is not None]
-    x = Scale(axis, f"{unit}{', logarithmic' if axis.logarithmic else ''}", tick)
+    across = Scale(axis, f"{unit}{', logarithmic' if axis.logarithmic else ''}", tick)
     told = f"{len(points)} contenders; on the frontier: {', '.join(sorted(on_line))}."
-    return Chart(scatter(Frame(name, title, told, x, share_scale(reach, better)), points), table)
+    return Chart(scatter(Frame(name, title, told, across, share_scale(reach, better)), points), table)
 
 
 def _told(row: Row, better: str) -> str:

@@ -72,17 +72,19 @@ def _price(row: Row) -> str:
 
 
 def _cost(rows: Sequence[Row], pairs: Sequence[Pair]) -> list[str]:
-    """The cheapest beside the best, and whether chance may have made the difference."""
-    if len(rows) < 2:
+    """The cheapest of those that read, beside the best, and whether chance may have made the difference."""
+    best = min(rows, key=lambda row: (-(_accuracy(row) or 0.0), row.cost or 0.0))
+    readers = [row for row in rows if row.contender.strategy != "none"]
+    if len(rows) < 2 or not readers:
         return []
     if any(row.cost is None or row.cost_known < row.asked for row in rows):
         return ["Costs are not known for all answers, so that no contender can be called the cheapest."]
-    best = min(rows, key=lambda row: (-(_accuracy(row) or 0.0), row.cost or 0.0))
-    cheapest = min(rows, key=lambda row: (row.cost or 0.0, -(_accuracy(row) or 0.0)))
+    cheapest = min(readers, key=lambda row: (row.cost or 0.0, -(_accuracy(row) or 0.0)))
+    among = "Of those that read the documentation, " if len(readers) < len(rows) else ""
     if cheapest.cost == best.cost:
-        return [f"Nothing costs less than {named(best.contender)}."]
+        return [f"{among}{'n' if among else 'N'}othing costs less than {named(best.contender)}."]
     right = f"is right on {percent(_accuracy(cheapest))}{_beyond_chance(best, cheapest, pairs)}"
-    return [f"{named(cheapest.contender)} costs least, {money(cheapest.cost)} a question, and {right}."]
+    return [f"{among}{named(cheapest.contender)} costs least, {money(cheapest.cost)} a question, and {right}."]
 
 
 def _beyond_chance(best: Row, other: Row, pairs: Sequence[Pair]) -> str:

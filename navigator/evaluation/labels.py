@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 LABEL_HEIGHT = 14.0
 MARKER = 12.0
@@ -26,10 +27,12 @@ class Box:
         return max(0.0, across) * max(0.0, down)
 
 
-def place(points: Sequence[tuple[float, float]], widths: Sequence[float], area: Box) -> list[Box]:
-    """A box for each point's label, near it and inside the area, off the points and off one another as far
-    as there is room. Near places are tried first."""
-    taken = [Box(x - MARKER / 2, y - MARKER / 2, MARKER, MARKER) for x, y in points]
+def place(
+    points: Sequence[tuple[float, float]], widths: Sequence[float], area: Box, obstacles: Sequence[Box] = ()
+) -> list[Box]:
+    """A box for each point's label, near it and inside the area, off the points, off the obstacles and off
+    one another as far as there is room. Near places are tried first."""
+    taken = [*obstacles, *(Box(x - MARKER / 2, y - MARKER / 2, MARKER, MARKER) for x, y in points)]
     found: list[Box] = []
     for (x, y), width in zip(points, widths, strict=True):
         boxes = [_beside(x, y, width, turn, reach) for reach in _REACHES for turn in _TURNS]
@@ -37,6 +40,19 @@ def place(points: Sequence[tuple[float, float]], widths: Sequence[float], area: 
         taken.append(boxes[best])
         found.append(boxes[best])
     return found
+
+
+def spread(heights: Sequence[float], low: float, high: float) -> list[float]:
+    """Where the middles of labels stand that want to be at these heights: a label's height apart, between
+    low and high as far as there is room."""
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    found = list(heights)
+    for before, at in pairwise(order):
+        found[at] = max(found[at], found[before] + LABEL_HEIGHT)
+    for at in reversed(order):
+        found[at] = min(found[at], high)
+        high = found[at] - LABEL_HEIGHT
+    return [max(low, height) for height in found]
 
 
 def _beside(x: float, y: float, width: float, turn: int, reach: float) -> Box:

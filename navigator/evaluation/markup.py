@@ -20,7 +20,7 @@ Child = str | Iterable["Child"] | None
 Attribute = str | float | bool | None
 
 
-def element(name: str, *children: Child, **attributes: Attribute) -> Markup:
+def element(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     """One element. Attributes: a trailing underscore is dropped, others become hyphens; True is an attribute
     without a value, None and False leave it out; floats are rounded to a tenth."""
     given = "".join(_attribute(key, value) for key, value in attributes.items())

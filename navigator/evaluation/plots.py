@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from navigator.evaluation.axes import Axis
-from navigator.evaluation.labels import LABEL_HEIGHT, Box, place
+from navigator.evaluation.labels import LABEL_HEIGHT, Box, place, spread
 from navigator.evaluation.markup import Markup, element, joined
 
 WIDTH, HEIGHT = 640.0, 400.0
-AREA = Box(64, 16, WIDTH - 64 - 24, HEIGHT - 16 - 56)
-"""Where the points are; around it stand ticks and titles."""
-CHARACTER = 6.4
+LEFT, TOP, BOTTOM = 64.0, 16.0, 56.0
+"""Room for ticks and titles around the points."""
+CHARACTER = 6.9
 """Pixels, of a label's letters on average."""
 LONGEST_LABEL = 34
 
@@ -51,12 +51,19 @@ class Frame:
     description: str
     x: Scale
     y: Scale
+    right: float = 24.0
+    """Room beside the points, in pixels."""
+
+    @property
+    def area(self) -> Box:
+        """Where the points are."""
+        return Box(LEFT, TOP, WIDTH - LEFT - self.right, HEIGHT - TOP - BOTTOM)
 
     def across(self, value: float) -> float:
-        return AREA.left + AREA.width * self.x.axis.at(value)
+        return self.area.left + self.area.width * self.x.axis.at(value)
 
     def down(self, value: float) -> float:
-        return AREA.top + AREA.height * (1 - self.y.axis.at(value))
+        return self.area.top + self.area.height * (1 - self.y.axis.at(value))
 
     def draw(self, *children: Markup) -> Markup:
         return element(
@@ -71,22 +78,23 @@ class Frame:
         )
 
     def _grid(self) -> Markup:
-        bottom, right = AREA.top + AREA.height, AREA.left + AREA.width
+        area = self.area
+        bottom, right = area.top + area.height, area.left + area.width
         parts = []
         for value in self.x.axis.ticks:
             x = self.across(value)
-            parts.append(_line(x, AREA.top, x, bottom, "grid"))
+            parts.append(_line(x, area.top, x, bottom, "grid"))
             parts.append(_text(self.x.write(value), x, bottom + 18, "tick", "middle"))
         for value in self.y.axis.ticks:
             y = self.down(value)
-            parts.append(_line(AREA.left, y, right, y, "grid"))
-            parts.append(_text(self.y.write(value), AREA.left - 8, y + 4, "tick", "end"))
-        middle = AREA.top + AREA.height / 2
+            parts.append(_line(area.left, y, right, y, "grid"))
+            parts.append(_text(self.y.write(value), area.left - 8, y + 4, "tick", "end"))
+        middle = area.top + area.height / 2
         turned = element(
             "g", _text(self.y.title, 0, 0, "axis", "middle"), transform=f"translate(16 {middle}) rotate(-90)"
         )
-        title = _text(self.x.title, AREA.left + AREA.width / 2, bottom + 42, "axis", "middle")
-        return joined(parts, _line(AREA.left, bottom, right, bottom, "base"), title, turned)
+        title = _text(self.x.title, area.left + area.width / 2, bottom + 42, "axis", "middle")
+        return joined(parts, _line(area.left, bottom, right, bottom, "base"), title, turned)
 
 
 def scatter(frame: Frame, points: Sequence[Point], guides: Sequence[Markup] = ()) -> Markup:
@@ -94,17 +102,23 @@ def scatter(frame: Frame, points: Sequence[Point], guides: Sequence[Markup] = ()
     frontier = sorted((point for point in points if point.best), key=lambda point: (point.x, point.y))
     spots = [(frame.across(point.x), frame.down(point.y)) for point in points]
     marks = [_mark(frame, point) for point in points]
-    return frame.draw(*guides, _path(frame, frontier, "frontier"), *marks, *_labels([p.label for p in points], spots))
+    bars = [_bar(frame, point) for point in points if point.high is not None]
+    labels = _labels([point.label for point in points], spots, frame.area, bars)
+    return frame.draw(*guides, _path(frame, frontier, "frontier"), *marks, *labels)
 
 
 def lines(frame: Frame, series: Sequence[tuple[str, Sequence[Point]]]) -> Markup:
-    """One line a series, named at its right end."""
-    parts, ends = [], []
+    """One line a series, named beside its right end, where the frame leaves room for it."""
+    parts = []
     for index, (_, points) in enumerate(series):
         kind = f"line s{index % 4}"
         parts.append(element("g", _path(frame, points, "run"), [_mark(frame, point) for point in points], class_=kind))
-        ends.append((frame.across(points[-1].x), frame.down(points[-1].y)))
-    return frame.draw(*parts, *_labels([name for name, _ in series], ends))
+    area = frame.area
+    heights = spread([frame.down(points[-1].y) for _, points in series], area.top, area.top + area.height)
+    for (name, points), y in zip(series, heights, strict=True):
+        x = frame.across(points[-1].x) + 10
+        parts.append(_text(name, x, y + 4, "label", "start"))
+    return frame.draw(*parts)
 
 
 def curve(frame: Frame, places: Sequence[tuple[float, float]], name: str) -> Markup:
@@ -119,9 +133,8 @@ def _mark(frame: Frame, point: Point) -> Markup:
     x, y = frame.across(point.x), frame.down(point.y)
     bar: list[Markup] = []
     if point.low is not None and point.high is not None:
-        top, bottom = frame.down(point.high), frame.down(point.low)
-        ends = [_line(x - 4, end, x + 4, end, "bar") for end in (top, bottom)]
-        bar = [_line(x, top, x, bottom, "bar"), *ends]
+        ends = (frame.down(point.high), frame.down(point.low))
+        bar = [_line(x, ends[0], x, ends[1], "bar"), *(_line(x - 4, end, x + 4, end, "bar") for end in ends)]
     classes = " ".join(
         name for name, given in (("dot", True), ("best", point.best), ("scripted", point.scripted)) if given
     )
@@ -136,9 +149,18 @@ def _path(frame: Frame, points: Sequence[Point], kind: str) -> Markup:
     return element("polyline", points=drawn, class_=kind)
 
 
-def _labels(names: Sequence[str], spots: Sequence[tuple[float, float]]) -> list[Markup]:
+def _bar(frame: Frame, point: Point) -> Box:
+    """Where a point's error bar is."""
+    top = frame.down(point.y if point.high is None else point.high)
+    bottom = frame.down(point.y if point.low is None else point.low)
+    return Box(frame.across(point.x) - 3, top, 6, bottom - top)
+
+
+def _labels(
+    names: Sequence[str], spots: Sequence[tuple[float, float]], area: Box, obstacles: Sequence[Box]
+) -> list[Markup]:
     shown = [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in names]
-    boxes = place(spots, [CHARACTER * len(name) for name in shown], AREA)
+    boxes = place(spots, [CHARACTER * len(name) for name in shown], area, obstacles)
     parts = []
     for name, (x, y), box in zip(shown, spots, boxes, strict=True):
         near_x = min(max(x, box.left), box.left + box.width)

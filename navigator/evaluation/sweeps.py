@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from navigator.evaluation.axes import Axis
-from navigator.evaluation.charts import Chart, gain, gain_name, share_scale, tick
+from navigator.evaluation.charts import Chart, Gain, gain, gain_name, share_scale, tick
 from navigator.evaluation.figures import percent
 from navigator.evaluation.plots import Frame, Point, Scale, lines
 from navigator.evaluation.results import Contender
@@ -30,6 +30,8 @@ def _chunks(contender: Contender) -> int | None:
     return None if contender.n is not None and contender.k == 4 * contender.n else contender.k
 
 
+ROOM = 110.0
+"""Pixels for the names of lines at their right ends."""
 SETTINGS = (
     Setting(
         "n", "nodes a forest", lambda c: c.n, lambda c: (c.strategy, _chunks(c), c.expansions, c.structure, c.reader)
@@ -42,7 +44,7 @@ SETTINGS = (
 def sweeps(summary: Summary) -> tuple[Chart, ...]:
     """One chart for each setting and each group of contenders that have two or more values of it and differ
     in nothing else."""
-    found = []
+    found: list[Chart] = []
     for setting in SETTINGS:
         groups: dict[tuple[object, ...], dict[int, Row]] = {}
         for row in summary.rows:
@@ -58,17 +60,17 @@ def sweeps(summary: Summary) -> tuple[Chart, ...]:
 
 def _chart(setting: Setting, rows: dict[int, Row], name: str, better: str) -> Chart | None:
     """None where no figure is known."""
-    figures: tuple[tuple[str, Callable[[Row], Point | None]], ...] = (
-        (better, lambda row: _gained(row, better)),
-        ("P", lambda row: _point(row.precision)),
-        ("R", lambda row: _point(row.recall)),
-        ("F1 of P and R", lambda row: _point(row.reading_f1)),
+    figures: tuple[tuple[str, Callable[[Row], Gain | None]], ...] = (
+        (better, lambda row: gain(row, better)),
+        ("P", lambda row: _gain(row.precision)),
+        ("R", lambda row: _gain(row.recall)),
+        ("F1 of P and R", lambda row: _gain(row.reading_f1)),
     )
-    series = []
+    series: list[tuple[str, list[Point]]] = []
     for title, figure in figures:
-        points = [_at(value, row, title, figure) for value, row in rows.items()]
-        if known := [point for point in points if point]:
-            series.append((title, known))
+        known = [(value, found) for value, row in rows.items() if (found := figure(row))]
+        if known:
+            series.append((title, [Point(title, value, y.value, y.low, y.high) for value, y in known]))
     if not series:
         return None
     first = next(iter(rows.values())).contender
@@ -78,7 +80,7 @@ def _chart(setting: Setting, rows: dict[int, Row], name: str, better: str) -> Ch
     values = list(rows)
     reach = [end for _, points in series for p in points for end in (p.y, p.low, p.high) if end is not None]
     x = Scale(Axis(values[0], values[-1], _apart(values)), f"{setting.name}, {setting.title}", tick)
-    frame = Frame(name, title, f"Lines: {', '.join(each for each, _ in series)}.", x, share_scale(reach, "Share"))
+    frame = Frame(name, title, f"Lines: {', '.join(each for each, _ in series)}.", x, share_scale(reach, "Share"), ROOM)
     shown = {each: {point.x: point.y for point in points} for each, points in series}
     cells = [(str(value), *(percent(shown[each].get(value)) for each, _ in series)) for value in values]
     about = f"These contenders differ in {setting.name} alone."
@@ -86,18 +88,8 @@ def _chart(setting: Setting, rows: dict[int, Row], name: str, better: str) -> Ch
     return Chart(lines(frame, series), table)
 
 
-def _at(value: int, row: Row, title: str, figure: Callable[[Row], Point | None]) -> Point | None:
-    point = figure(row)
-    return point and Point(title, value, point.y, point.low, point.high)
-
-
-def _gained(row: Row, better: str) -> Point | None:
-    found = gain(row, better)
-    return found and Point("", 0.0, found.value, found.low, found.high)
-
-
-def _point(share: float | None) -> Point | None:
-    return None if share is None else Point("", 0.0, share)
+def _gain(share: float | None) -> Gain | None:
+    return None if share is None else Gain(share)
 
 
 def _apart(values: Sequence[int]) -> tuple[float, ...]:

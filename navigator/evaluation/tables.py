@@ -22,6 +22,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
+SETS_SHOWN = 30
+"""Lines of the table of overlap."""
 Column = tuple[str, Callable[[Row], str]]
 
 ANSWERS: tuple[Column, ...] = (
@@ -139,12 +141,14 @@ def _pair(pair: Pair, names: dict[str, str]) -> tuple[str, ...]:
 
 
 def _overlap(summary: Summary) -> Table:
-    names = {row.contender.label: named(row.contender) for row in summary.rows}
+    """As an UpSet plot: a line for each set of contenders, ticked where they are right."""
+    labels = [row.contender.label for row in summary.rows if row.accuracy]
     rows = [
-        (" + ".join(names[label] for label in each.right) or "none of them", str(each.questions))
-        for each in summary.overlap
+        (str(each.questions), *("✓" if label in each.right else "·" for label in labels))
+        for each in summary.overlap[:SETS_SHOWN]
     ]
-    about = (
-        "How many questions were got right by exactly these contenders, of those that all of them have a verdict on."
-    )
-    return Table("Overlap of right answers", about, ("Right", "Questions"), tuple(rows))
+    about = "How many questions exactly the ticked contenders got right, of those on which all have a verdict."
+    if rest := [each.questions for each in summary.overlap[SETS_SHOWN:]]:
+        about += f" {len(rest)} smaller sets, of {sum(rest)} questions together, are left out."
+    head = ("Questions", *(named(row.contender) for row in summary.rows if row.accuracy))
+    return Table("Overlap of right answers", about, head, tuple(rows))

@@ -31,6 +31,9 @@ STRATEGIES: Mapping[str, Callable[[Ground], Strategy]] = {
     "rit": lambda on: Rit(on.retriever, on.trees, on.rules),
 }
 
+FOR_PEOPLE = tuple(name for name in STRATEGIES if name != "none")
+"""Those that answer from the documentation."""
+
 
 def build(name: str, ground: Ground) -> Strategy:
     """Raises KeyError for a name that is not in STRATEGIES."""

@@ -100,7 +100,7 @@ class ForkServer:
                 if wanted == PIPE:
                     reads, streams[number + 1] = os.pipe()
                     lent.callback(os.close, streams[number + 1])
-                    said[number] = open(reads, encoding="utf-8")  # noqa: SIM115 - Forked's
+                    said[number] = open(reads, encoding="utf-8")  # noqa: SIM115 - `communicate` closes it
             self._ask([tells.fileno(), *streams])
         request = {"arguments": args, "cwd": str(folder), "environ": dict(env)}
         told.sendall(json.dumps(request).encode() + b"\n")
@@ -110,7 +110,7 @@ class ForkServer:
 
     def _begin(self) -> None:
         self._environ = dict(os.environ)
-        self._errors = TemporaryFile()
+        self._errors = TemporaryFile()  # noqa: SIM115 - `stop` closes it
         self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with control:
             self._process = subprocess.Popen(

@@ -66,14 +66,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '[index]\nfolder = "data"\n[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "https://pumpkin.example/docs/"\n',
         encoding="utf-8",
     )
-    done = ritbot(folder, "index")
+    done = ritbot(folder, "index", fresh=True)
     assert done.returncode == 0, done.stderr
     assert "3 new" in done.stdout
     return folder
 
 
 def test_an_answer_quotes_and_links_the_section(place: Path) -> None:
-    done = ritbot(place, "ask", "How often should I rotate the signing keys?", "--json")
+    done = ritbot(place, "ask", "How often should I rotate the signing keys?", "--json", fresh=True)
     answer = json.loads(done.stdout)
     assert done.returncode == 0
     assert answer["outcome"] == "answered"
@@ -128,13 +128,14 @@ def test_a_model_that_is_down_ends_in_a_plain_sentence(place: Path) -> None:
 
 
 def test_tree_prints_a_page_in_the_fields_of_the_cases(place: Path) -> None:
-    done = ritbot(place, "tree", "html/keys.html", "--json", "--url", "https://pumpkin.example/docs/keys.html")
+    url = "https://pumpkin.example/docs/keys.html"
+    done = ritbot(place, "tree", "html/keys.html", "--json", "--url", url, fresh=True)
     page = json.loads(done.stdout)
     assert [(n["title"], n["anchor"], n["parent"]) for n in page["nodes"]] == [
         ("Signing keys", None, None),
         ("Rotating keys", "rotate", 0),
     ]
-    assert page["canonical"] == "https://pumpkin.example/docs/keys.html"
+    assert page["canonical"] == url
 
 
 def test_tree_finds_a_node_by_the_beginning_of_its_id(place: Path) -> None:
@@ -146,7 +147,7 @@ def test_tree_finds_a_node_by_the_beginning_of_its_id(place: Path) -> None:
 
 
 def test_doctor_and_sites_tell_what_is_there(place: Path) -> None:
-    doctor, sites = ritbot(place, "doctor"), ritbot(place, "sites")
+    doctor, sites = ritbot(place, "doctor", fresh=True), ritbot(place, "sites", fresh=True)
     assert doctor.returncode == 0, doctor.stdout
     assert "Everything is in order." in doctor.stdout
     assert "pumpkin" in sites.stdout
@@ -154,7 +155,7 @@ def test_doctor_and_sites_tell_what_is_there(place: Path) -> None:
 
 def test_wrong_settings_say_which_and_what_they_take(tmp_path: Path) -> None:
     (tmp_path / "ritbot.toml").write_text("[retrieval]\nn = 'many'\nkapa = 3\n", encoding="utf-8")
-    done = ritbot(tmp_path, "ask", "x")
+    done = ritbot(tmp_path, "ask", "x", fresh=True)
     assert done.returncode == 2
     assert "retrieval.n" in done.stderr
     assert "retrieval.kapa" in done.stderr
@@ -166,7 +167,8 @@ def test_a_site_is_removed_with_everything_of_it(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "p.html").write_text(html(name, f"<p>The word is {name}.</p>"), encoding="utf-8")
         assert ritbot(tmp_path, "index", name, "--folder", "data").returncode == 0
-    assert "Removed one: 1 pages." in ritbot(tmp_path, "sites", "remove", "one", "--folder", "data").stdout
+    removed = ritbot(tmp_path, "sites", "remove", "one", "--folder", "data", fresh=True)
+    assert "Removed one: 1 pages." in removed.stdout
     listed = ritbot(tmp_path, "sites", "--folder", "data").stdout
     assert "two" in listed
     assert "one" not in listed
@@ -200,8 +202,7 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     for n in range(60):
         text = " ".join(f"<p>Paragraph {k} of page {n} tells about subject {n * 100 + k}.</p>" for k in range(30))
         (tmp_path / "html" / f"p{n:02}.html").write_text(html(f"Page {n}", text), encoding="utf-8")
-    command = [*RITBOT, "index", "html", "--folder", "data"]
-    running = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True)
+    running = FORKS.start(tmp_path, "index", "html", "--folder", "data", env=environment())
     deadline = time.monotonic() + 90
     while not pages_in(tmp_path / "data") and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -221,14 +222,8 @@ def test_the_watcher_notices_an_edited_file_and_stops_when_told(tmp_path: Path) 
     (tmp_path / "html").mkdir()
     page = tmp_path / "html" / "pump.html"
     page.write_text(html("Pump", "<p>The pump is blue.</p>"), encoding="utf-8")
-    running = subprocess.Popen(
-        [*RITBOT, "watch", "html", "--folder", "data"],
-        cwd=tmp_path,
-        env=environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    env = environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json")
+    running = FORKS.start(tmp_path, "watch", "html", "--folder", "data", env=env)
     try:
         handled(running, "new")
         page.write_text(html("Pump", "<p>The pump is crimson.</p>"), encoding="utf-8")
@@ -241,7 +236,7 @@ def test_the_watcher_notices_an_edited_file_and_stops_when_told(tmp_path: Path) 
     assert "crimson" in ritbot(tmp_path, "ask", "Which colour is the pump?", "--folder", "data").stdout
 
 
-def handled(running: subprocess.Popen[str], kind: str) -> None:
+def handled(running: Forked, kind: str) -> None:
     """Wait until the log says that a page was handled, with this outcome; its end is a failure."""
     assert running.stderr is not None
     for line in running.stderr:

@@ -14,8 +14,9 @@ from playwright.async_api import Page, expect
 from rich.console import Console
 
 from deploy.health import Health
+from deploy.model_settings import ModelSettings
 from deploy.roles import run_roles
-from deploy.settings import IndexSettings, ModelSettings, Settings
+from deploy.settings import IndexSettings, Settings
 from tests.conftest import ROOT
 from tests.play import Play
 from tests.play.browser import chromium

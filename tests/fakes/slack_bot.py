@@ -26,8 +26,9 @@ from deploy.bot_roles import open_answering, open_listening
 from deploy.compose import Stores, SystemClock
 from deploy.http import serving
 from deploy.known_sites import KnownSites
+from deploy.model_settings import ModelSettings
 from deploy.roles import Talking
-from deploy.settings import IndexSettings, ModelSettings, Settings
+from deploy.settings import IndexSettings, Settings
 from deploy.slack_settings import AnswersSettings, SlackSettings
 from deploy.store_settings import HttpSettings
 from ingest.errors import StoreUnavailable

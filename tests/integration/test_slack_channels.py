@@ -16,7 +16,7 @@ from bot.telling import Teller
 from deploy.bot_roles import Asker
 from deploy.commands.ask import scope_of
 from deploy.known_sites import KnownSites
-from deploy.settings import ModelSettings
+from deploy.model_settings import ModelSettings
 from ingest.model import Scope, Site
 from navigator.answer import Answer
 from navigator.navigator import Navigator

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.slack import actions
 from bot.slack.app import LOOKING, SHORTCUT
-from deploy.settings import ModelSettings
+from deploy.model_settings import ModelSettings
 from tests.fakes.slack.reading import labels, said, words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack_bot import PUMPS, bot

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.complaints import SettingsError
-from deploy.settings import PriceSettings
+from deploy.model_settings import PriceSettings
 from deploy.slack_settings import AnswersSettings
 from tests.fakes.messages_api import MessagesApi, cited, text
 from tests.fakes.slack.reading import labels, words

@@ -1,0 +1,143 @@
+"""The composition root, its upper half: models and strategies over open stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from deploy.complaints import SettingsError
+from deploy.compose import Stores
+from deploy.settings import Settings
+from ingest.model import Scope
+from ingest.ports import Embedder
+from navigator.conversation import by_model, by_rule
+from navigator.extracts import Weights
+from navigator.models.extractive import ExtractiveModel
+from navigator.models.prices import PUBLISHED, Prices
+from navigator.navigator import Navigator
+from navigator.parts import Parts
+from navigator.ports import Model
+from navigator.retrieve import Recipe, Retriever
+from navigator.rules import Rules
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.build import FOR_PEOPLE, Ground, build
+from navigator.versions import Versions
+
+if TYPE_CHECKING:
+    from navigator.models.anthropic import AnthropicModel
+
+WITHOUT_A_MODEL = ("rit", "vanilla")
+"""The strategies that extracts can follow."""
+
+
+@asynccontextmanager
+async def open_navigator(
+    stores: Stores, languages: Sequence[str], *, extracts: bool = False, versions: Versions | None = None
+) -> AsyncIterator[Navigator]:
+    """The navigator over open stores, with the model that the settings choose, or, with `extracts`, without any.
+    `languages` are those of the sites; `versions`: where a question may name one. Raises SettingsError where a strategy
+    is set that needs a model, and there is none."""
+    settings = stores.settings.extracting if extracts else stores.settings
+    if settings.model.chosen == "extractive":
+        model = ExtractiveModel(stores.embedder, Weights(threshold=settings.model.extract_threshold))
+        ground = ground_of(stores, languages)
+        strategies = {name: build(name, ground) for name in WITHOUT_A_MODEL}
+        if not extracts:
+            _need_no_model(settings)
+        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, by_rule, versions)
+        return
+    async with AsyncExitStack() as stack:
+        written = await stack.enter_async_context(anthropic_model(settings))
+        router = await stack.enter_async_context(anthropic_model(settings.routing)) if settings.router.name else None
+        ground = ground_of(stores, languages, router)
+        strategies = {name: build(name, ground) for name in FOR_PEOPLE}
+        yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions)
+
+
+def _rit(scope: Scope) -> str:
+    return "rit"
+
+
+def _need_no_model(settings: Settings) -> None:
+    named = {"navigator.strategy": settings.navigator.strategy}
+    named |= {f"sites.{site.name}.strategy": site.strategy for site in settings.sites if site.strategy}
+    for name, strategy in named.items():
+        if strategy not in WITHOUT_A_MODEL:
+            raise SettingsError(
+                f"{name} is {strategy}, which needs a model: set model.api_key, or one of {', '.join(WITHOUT_A_MODEL)}"
+            )
+
+
+def ground_of(
+    stores: Stores,
+    languages: Sequence[str],
+    router: Model | None = None,
+    *,
+    recipe: Recipe | None = None,
+    bounds: Bounds | None = None,
+) -> Ground:
+    """What every strategy stands on, as the settings say; `recipe` and `bounds` in place of theirs."""
+    settings = stores.settings
+    asked = settings.navigator
+    rules = Rules(
+        budget=asked.budget,
+        toc_budget=asked.toc_budget,
+        context_share=asked.context_warning,
+        read_limit=asked.read_limit,
+        read_characters=asked.read_characters,
+        outline=settings.retrieval.outline,
+    )
+    notes = stores.notes if settings.retrieval.summaries else None
+    retriever = Retriever(stores.trees, stores.index, stores.embedder, recipe or recipe_of(settings), languages, notes)
+    return Ground(
+        retriever=retriever,
+        trees=stores.trees,
+        parts=Parts(stores.trees, stores.sizes, stores.embedder.count, languages),
+        rules=rules,
+        bounds=bounds or Bounds(**settings.strategies.model_dump()),
+        router=router,
+    )
+
+
+def recipe_of(settings: Settings) -> Recipe:
+    retrieval = settings.retrieval
+    return Recipe(n=retrieval.n, chunks_per_node=retrieval.k_per_node, kappa=retrieval.rrf_kappa)
+
+
+def prices_of(settings: Settings) -> Prices | None:
+    """What the model's tokens cost. Where the settings name no prices, those published for Anthropic's own endpoint
+    hold there, and nowhere else."""
+    model = settings.model
+    named = model.prices.model_dump(exclude_none=True)
+    return Prices(**named) if named else PUBLISHED.get(model.name) if model.base_url is None else None
+
+
+def anthropic_model(settings: Settings) -> AnthropicModel:
+    """Not yet entered. The key goes nowhere but to the endpoint."""
+    from navigator.models.anthropic import AnthropicModel  # the SDK takes a second to import
+
+    model = settings.model
+    return AnthropicModel(
+        api_key=model.api_key.get_secret_value() if model.api_key else None,
+        base_url=model.base_url,
+        model=model.name,
+        max_tokens=model.max_tokens,
+        timeout=model.timeout,
+        max_retries=model.retries,
+        context_window=model.context_window,
+        citations=model.citations,
+        prompt_caching=model.prompt_caching,
+        prices=prices_of(settings),
+        proxy=model.proxy.get_secret_value() if model.proxy else None,
+        ca_file=str(model.ca_file) if model.ca_file else None,
+    )
+
+
+@asynccontextmanager
+async def open_model(settings: Settings, embedder: Embedder) -> AsyncIterator[Model]:
+    if settings.model.chosen == "anthropic":
+        async with anthropic_model(settings) as model:
+            yield model
+    else:
+        yield ExtractiveModel(embedder, Weights(threshold=settings.model.extract_threshold))
