@@ -106,7 +106,7 @@ class Exchange:
 class ChannelSettings:
     """How ritbot behaves in one channel. `sites` empty: all. `quiet`: in mode "questions" it says nothing where it
     finds nothing. `language` "": the question's. `extracts`: sentences of the pages only, no model.
-    `follow_ups`: questions in a thread that it is in need no new mention."""
+    `follow_ups`: questions in a thread that it is in need no new mention. `strategy` "": that of the sites."""
 
     team: str
     channel: str
@@ -116,6 +116,7 @@ class ChannelSettings:
     language: str = ""
     extracts: bool = False
     follow_ups: bool = True
+    strategy: str = ""
     changed_by: str = ""
     changed_at: datetime | None = None
 

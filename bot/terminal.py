@@ -96,7 +96,7 @@ def _print_step(
 ) -> None:
     if step.reasoning:
         console.print(Padding(Text(step.reasoning, style="italic dim"), (0, 0, 0, 3)))
-    what = f"get_toc {step.query!r}" if step.tool == "get_toc" else f"read {', '.join(map(str, step.numbers))}"
+    what = f"{step.tool} {repr(step.query) if step.query else ', '.join(map(str, step.numbers))}"
     console.print(Text(f"{position:2} {what}  ({step.seconds:.2f} s)", style="bold"))
     if step.error:
         console.print(Padding(Text(step.error, style="red"), (0, 0, 0, 3)))

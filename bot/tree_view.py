@@ -13,6 +13,8 @@ from ingest.ports import Located, Place
 from navigator.passages import path_of
 
 SHOWN_CHARACTERS = 96
+INDUCED = "   (title by a model)"
+"""Stands behind the titles that are not the page's own."""
 
 
 def print_page(console: Console, page: Page) -> None:
@@ -30,7 +32,8 @@ def print_node(console: Console, located: Located, place: Sequence[Place], link:
     """Where a node stands, its neighbours, its text."""
     console.print(Text(" › ".join([*(p.title for p in place), *path_of(located.page, located.node.id)]), style="bold"))
     console.print(Text(link, style="blue"))
-    console.print(Text(f"node {located.node.id}   hash {located.node.own_hash[:12]}", style="dim"))
+    induced = INDUCED if located.node.kind == "induced" else ""
+    console.print(Text(f"node {located.node.id}   hash {located.node.own_hash[:12]}{induced}", style="dim"))
     console.print()
     for block in located.node.blocks:
         console.print(Text(block.shown))
@@ -42,7 +45,8 @@ def print_node(console: Console, located: Located, place: Sequence[Place], link:
             console.print(Text(name, style="bold"))
             for heading in headings:
                 here = " ◀" if heading.id == located.node.id else ""
-                console.print(Text(f"  {heading.title}{here}   {heading.id}"))
+                induced = INDUCED if heading.kind == "induced" else ""
+                console.print(Text(f"  {heading.title}{here}   {heading.id}{induced}"))
 
 
 def _trail(crumbs: Sequence[Crumb]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from deploy.compose import Stores
     from navigator.navigator import Navigator
 
-Ask = Callable[[str, Scope, Sequence[Earlier]], Awaitable[Answer]]
-"""A question, where to look, and what was said before. Raises IngestError."""
-
 ASK = "ask"
 """What the request is called at the socket."""
 PATIENCE = 20.0
@@ -43,14 +40,18 @@ RETRY = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as it crosses the socket."""
+    """A question, where to look, and what was said before. `strategy` "": the scope's."""
 
     question: str
     scope: Scope
     earlier: tuple[Earlier, ...] = ()
+    strategy: str = ""
 
 
 ASKED = TypeAdapter(Asked)
+
+Ask = Callable[[Asked], Awaitable[Answer]]
+"""Raises IngestError."""
 
 
 @asynccontextmanager
@@ -76,16 +77,16 @@ async def open_asker(settings: Settings) -> AsyncIterator[Ask]:
 def asks(stores: Stores, navigator: Navigator) -> Ask:
     """Questions to open stores; where there is nothing to look in they are not asked."""
 
-    async def ask(question: str, scope: Scope, earlier: Sequence[Earlier] = ()) -> Answer:
-        await check_scope(stores, scope)
-        return await navigator.ask(question, scope, earlier=earlier)
+    async def ask(asked: Asked) -> Answer:
+        await check_scope(stores, asked.scope)
+        return await navigator.ask(asked.question, asked.scope, earlier=asked.earlier, strategy=asked.strategy)
 
     return ask
 
 
 def _ask_there(folder: Path) -> Ask:
-    async def ask(question: str, scope: Scope, earlier: Sequence[Earlier] = ()) -> Answer:
-        fields = ASKED.dump_python(Asked(question, scope, tuple(earlier)), mode="json")
+    async def ask(asked: Asked) -> Answer:
+        fields = ASKED.dump_python(asked, mode="json")
         return load_answer(json.dumps(await request(folder, ASK, fields)).encode())
 
     return ask

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import get_args
 
 from pydantic import SecretStr
 
@@ -38,6 +39,7 @@ from deploy.model_settings import PriceSettings
 from deploy.navigation import open_navigator
 from deploy.roles import Role, Talking
 from deploy.settings import Settings
+from deploy.site_settings import StrategyName
 from deploy.slack_settings import SlackSettings
 from ingest.events.workers import Patience
 from ingest.ports import EventLog, TreeStore
@@ -88,7 +90,9 @@ class Asker:
         navigator = self._extracts if settings.extracts else self._written
         sites = [site for site in settings.sites if site in self._known.sites]  # one may have been removed since
         scope = scope_of(self._known, sites, None)
-        return navigator.ask(question.text, scope, listener, earlier=earlier, language=settings.language)
+        return navigator.ask(
+            question.text, scope, listener, earlier=earlier, language=settings.language, strategy=settings.strategy
+        )
 
 
 def workspaces(settings: Settings, store: BotStore) -> Workspaces:
@@ -162,7 +166,14 @@ async def open_listening(
         reception=reception,
         interactions=Interactions(store, reception, clock, person=slack.person or ""),
         home=Home(partial(top_sections, trees), clock),
-        settings=SettingsModal(store, channels, clock, sites=sorted(known.sites), managers=slack.managers),
+        settings=SettingsModal(
+            store,
+            channels,
+            clock,
+            sites=sorted(known.sites),
+            strategies=get_args(StrategyName) if settings.model.chosen != "extractive" else (),
+            managers=slack.managers,
+        ),
         background=background,
         clock=clock,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.padding import Padding
@@ -20,6 +20,7 @@ from deploy.command_line import Config, Folder, Json, console, errors, fail, nee
 from deploy.complaints import SettingsError
 from deploy.known_sites import known_sites, named_on_command_line
 from deploy.settings import describe
+from deploy.site_settings import StrategyName
 
 app = typer.Typer(
     name="ritbot",
@@ -85,6 +86,9 @@ def ask(
     question: Annotated[str | None, typer.Argument(help="The question; none: you are asked for it.")] = None,
     site: Annotated[list[str] | None, typer.Option(help="Only this site.")] = None,
     version: Annotated[str | None, typer.Option(help="Only this version of the documentation.")] = None,
+    strategy: Annotated[
+        str | None, typer.Option(help=f"How to look: {', '.join(get_args(StrategyName))}; none: as the settings say.")
+    ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the whole way: what was offered, read, cited.")] = False,
     as_json: Json = False,
     config: Config = None,
@@ -98,14 +102,18 @@ def ask(
         scope = asking.scope_of(known_sites(settings, settings.index.folder), site or [], version)
     except ValueError as error:
         fail(str(error))
+    if strategy is not None and (wrong := settings.why_not(strategy)):
+        fail(f"--strategy {strategy}: {wrong}")
     needs_index(settings)
     if question is None and not sys.stdin.isatty():
         question = sys.stdin.buffer.read().decode(errors="replace")
     if question is None:
-        run(asking.converse(settings, console, scope=scope, trace=trace))
+        run(asking.converse(settings, console, scope=scope, strategy=strategy or "", trace=trace))
         return
     question = question.encode(errors="surrogateescape").decode(errors="replace")  # bytes that are no UTF-8
-    answer = run(asking.ask(settings, question, console, scope=scope, trace=trace, as_json=as_json))
+    answer = run(
+        asking.ask(settings, question, console, scope=scope, strategy=strategy or "", trace=trace, as_json=as_json)
+    )
     raise typer.Exit({"answered": 0, "greeting": 0, "not_found": 1, "failed": 3}[answer.outcome])
 
 

@@ -34,7 +34,7 @@ def answering(ask: Ask) -> Work:
             asked = ASKED.validate_python(fields)
         except ValidationError:
             raise NotAnswered("the question is not understood") from None
-        done: Json = json.loads(dump_answer(await ask(asked.question, asked.scope, asked.earlier)))
+        done: Json = json.loads(dump_answer(await ask(asked)))
         return done
 
     return work

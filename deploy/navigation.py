@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from deploy.complaints import SettingsError
 from deploy.compose import Stores
 from deploy.settings import Settings
+from deploy.site_settings import WITHOUT_A_MODEL
 from ingest.model import Scope
 from ingest.ports import Embedder
 from navigator.conversation import by_model, by_rule
@@ -26,9 +27,6 @@ from navigator.versions import Versions
 
 if TYPE_CHECKING:
     from navigator.models.anthropic import AnthropicModel
-
-WITHOUT_A_MODEL = ("rit", "vanilla")
-"""The strategies that extracts can follow."""
 
 
 @asynccontextmanager
@@ -61,12 +59,12 @@ def _rit(scope: Scope) -> str:
 
 def _need_no_model(settings: Settings) -> None:
     named = {"navigator.strategy": settings.navigator.strategy}
-    named |= {f"sites.{site.name}.strategy": site.strategy for site in settings.sites if site.strategy}
-    for name, strategy in named.items():
-        if strategy not in WITHOUT_A_MODEL:
-            raise SettingsError(
-                f"{name} is {strategy}, which needs a model: set model.api_key, or one of {', '.join(WITHOUT_A_MODEL)}"
-            )
+    named |= {f"strategy of the site {site.name}": site.strategy for site in settings.sites if site.strategy}
+    wrong = [
+        f"{name} is {strategy}, which {why}" for name, strategy in named.items() if (why := settings.why_not(strategy))
+    ]
+    if wrong:
+        raise SettingsError(*wrong)
 
 
 def ground_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pydantic import (
     Field,
@@ -28,7 +28,7 @@ from deploy.complaints import TAKES, default, did_you_mean, fields, takes
 from deploy.complaints import SettingsError as SettingsError
 from deploy.enrichment_settings import EnrichmentSettings
 from deploy.model_settings import ModelSettings, RouterSettings
-from deploy.site_settings import Section, Share, Sites, SiteSettings, StrategyName, Text
+from deploy.site_settings import WITHOUT_A_MODEL, Section, Share, Sites, SiteSettings, StrategyName, Text
 from deploy.slack_settings import AnswersSettings, SlackSettings
 from deploy.store_settings import EventsSettings, HttpSettings, StoresSettings
 from deploy.strategy_settings import StrategiesSettings
@@ -199,6 +199,14 @@ class Settings(BaseSettings):
         sites = [site for site in self.sites if scope.sites is None or site.name in scope.sites]
         found = {site.strategy or self.navigator.strategy for site in sites}
         return found.pop() if len(found) == 1 else self.navigator.strategy
+
+    def why_not(self, strategy: str) -> str:
+        """Why questions cannot be answered that way; "" where they can."""
+        if strategy not in get_args(StrategyName):
+            return f"it takes one of {', '.join(get_args(StrategyName))}"
+        if self.model.chosen == "extractive" and strategy not in WITHOUT_A_MODEL:
+            return f"needs a model: set model.api_key, or take {' or '.join(WITHOUT_A_MODEL)}"
+        return ""
 
     def site(self, name: str, environ: Mapping[str, str] = os.environ) -> Site:
         """The site of that name, with `env:NAME` replaced by what the environment holds. Raises SettingsError."""

@@ -48,6 +48,8 @@ Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$"), "a 
 
 StrategyName = Literal["rit", "vanilla", "agentic", "interact", "pageindex", "rdr2"]
 """Those that answer people; `none`, the model alone, is for evaluation only."""
+WITHOUT_A_MODEL = ("rit", "vanilla")
+"""Those that extracts can follow."""
 
 
 class Section(BaseModel):

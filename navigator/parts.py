@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.model import Block
+from ingest.model import Block, Chunk
 from ingest.ports import Hit, Located, TreeStore
-from ingest.text.chunks import Count, Sizes, node_chunks, path_text
+from ingest.text.chunks import Count, Sizes, chunk_page, node_chunks, path_text
 from navigator.answer import Passage
 from navigator.forest import Numbering
 from navigator.passages import passage, path_of
 
 
 class Parts:
-    """Reads chunks. `languages` are those of the sites, as they were chunked."""
+    """Reads chunks. `languages` are those of the sites, as they were chunked. All methods raise IngestError."""
 
     def __init__(self, trees: TreeStore, sizes: Sizes, count: Count, languages: Sequence[str] = ("en",)) -> None:
         self._trees = trees
@@ -27,19 +27,55 @@ class Parts:
         self._languages = languages
 
     async def passages(self, hits: Sequence[Hit], numbering: Numbering) -> list[Passage]:
-        """The chunks as passages, in the order of the hits; those whose node is no longer there are left out. A chunk
-        has a number of its own. Raises IngestError."""
+        """The chunks as passages, in the order of the hits, each once; what is no longer there is left out. A chunk has a
+        number of its own, one that is all of its node the node's."""
+        found: dict[int, Passage] = {}
+        for hit, part, whole in await self.read(hits):
+            number = numbering.of(hit.node_id if whole else hit.chunk_id)
+            found.setdefault(number, replace(part, number=number))
+        return list(found.values())
+
+    async def read(self, hits: Sequence[Hit]) -> list[tuple[Hit, Passage, bool]]:
+        """What each chunk says, as a passage without a number (0), and whether that is all of its node."""
+        found: list[tuple[Hit, Passage, bool]] = []
+        for hit, node, whole in await self._nodes(hits):
+            part = self._part(whole, self.text_of(node, hit.chunk_id))
+            if part is not None:
+                found.append((hit, part, part.blocks == whole.blocks))
+        return found
+
+    async def sections(self, hits: Sequence[Hit], numbering: Numbering, count: int) -> tuple[Passage, ...]:
+        """The whole nodes that the best chunks are of, at most `count` of them, in the order of the hits."""
+        best: dict[str, Hit] = {}
+        for hit in hits:
+            best.setdefault(hit.node_id, hit)
+        nodes = await self._nodes(list(best.values())[:count])
+        return tuple(replace(whole, number=numbering.of(hit.node_id)) for hit, _, whole in nodes)
+
+    async def of_page(self, key: str) -> list[Chunk]:
+        """All chunks of a live page in document order."""
+        stored = await self._trees.get(key)
+        if stored is None or stored.record.page is None:
+            return []
+        record, page = stored.record, stored.record.page
+        cuts = [
+            chunk_page(page, record.site, record.version, self._sizes, self._count, language)
+            for language in self._languages
+        ]
+        listed = set(record.chunk_ids)
+        return max(cuts, key=lambda chunks: sum(chunk.id in listed for chunk in chunks))
+
+    async def _nodes(self, hits: Sequence[Hit]) -> list[tuple[Hit, Located, Passage]]:
+        """Each hit with its node and that node as a passage; those whose node is no longer there are left out."""
         located = await self._trees.nodes({hit.node_id for hit in hits})
         places = await self._trees.place({found.page.key for found in located.values()})
-        found: list[Passage] = []
+        found: list[tuple[Hit, Located, Passage]] = []
         for hit in hits:
             if hit.node_id not in located:
                 continue
             node = located[hit.node_id]
             above = tuple(place.title for place in places.get(node.page.key, ()))
-            path = (*above, *path_of(node.page, hit.node_id))
-            whole = passage(node, numbering.of(hit.chunk_id), path)
-            found.append(self._part(whole, self.text_of(node, hit.chunk_id)))
+            found.append((hit, node, passage(node, 0, (*above, *path_of(node.page, hit.node_id)))))
         return found
 
     def text_of(self, located: Located, chunk_id: str) -> tuple[int, int] | None:
@@ -58,16 +94,15 @@ class Parts:
         return node_chunks(located.node, path, self._sizes, self._count, language)
 
     @staticmethod
-    def _part(whole: Passage, span: tuple[int, int] | None) -> Passage:
-        if span is None:
-            return whole
-        at, blocks = blocks_within(whole.blocks, *span)
-        return replace(whole, at=at, blocks=blocks) if blocks else whole
+    def _part(whole: Passage, span: tuple[int, int] | None) -> Passage | None:
+        """None for a chunk of blank text: there is nothing to read in it."""
+        at, blocks = (0, whole.blocks) if span is None else blocks_within(whole.blocks, *span)
+        return replace(whole, at=at, blocks=blocks) if blocks else None
 
 
 def blocks_within(blocks: Sequence[Block], begin: int, end: int) -> tuple[int, tuple[Block, ...]]:
     """What of a node's text stands between two positions, as blocks, the first and the last cut where they have to be;
-    and the index of the first."""
+    and the index of the first. A blank piece of a block at either end is left out."""
     kept: dict[int, Block] = {}
     start = 0
     for index, block in enumerate(blocks):

@@ -73,7 +73,10 @@ class Retriever:
 
     async def forest(self, query: str, scope: Scope, numbering: Numbering) -> Forest:
         """GetToC(q): the forest that the query induces, numbered."""
-        found = await self.search(query, scope)
+        return await self.induced(query, await self.search(query, scope), numbering)
+
+    async def induced(self, query: str, found: Found, numbering: Numbering) -> Forest:
+        """The forest of nodes that are found already."""
         places = await self._trees.place([page.key for page in found.pages])
         return induce(query, found.scores, found.pages, places, numbering, await self._known(found))
 
@@ -110,7 +113,7 @@ class Retriever:
         return await self._index.dense(await self._embedder.embed_query(query), k, scope)
 
     async def _words(self, query: str, scope: Scope, k: int) -> Sequence[Hit]:
-        return await self._index.words(self._terms(query), k, scope)
+        return await self._index.words(self.analysed(query), k, scope)
 
     async def _listed(self, hits: Sequence[Hit]) -> Chunks:
         """Without orphans."""
@@ -118,7 +121,7 @@ class Retriever:
         listed = [hit for hit in hits if hit.page_key in pages and hit.chunk_id in pages[hit.page_key].chunk_ids]
         return Chunks(tuple(listed), pages)
 
-    def _terms(self, query: str) -> list[str]:
+    def analysed(self, query: str) -> list[str]:
         """The query's words, analysed as each language of the sites is; each term once."""
         return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
 

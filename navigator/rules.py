@@ -67,13 +67,6 @@ class Rules:
 
 def system_prompt(rules: Rules, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
-    form = (
-        "The table of contents is an indented outline. A line such as `12: Title` is a section that you can read as 12. "
-        "A line that starts with `-` only groups what is under it and has no text. A line that starts with `#` says where "
-        "in the site the pages below it belong."
-        if rules.outline == "outline"
-        else "The table of contents is JSON. Sections with is_readable true can be read by their id; the others only group."
-    )
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. You work with two tools: `get_toc` \
 shows where an answer may stand, `read` shows what stands there.
@@ -87,9 +80,20 @@ the table you have, or call `get_toc` again in other words.
 - Use one kind of tool a turn, never both.
 - You have {rules.budget} tool calls for a question, at most {rules.toc_budget} of them `get_toc`. Before each turn you are told \
 what is left.
-- {form}
+- {legend(rules.outline)}
 
 {evidence("`read` returned", model_cites=model_cites)}"""
+
+
+def legend(form: OutlineForm) -> str:
+    """How a table of contents is to be read."""
+    if form == "json":
+        return "The table of contents is JSON. Sections with is_readable true can be read by their id; the others only group."
+    return (
+        "The table of contents is an indented outline. A line such as `12: Title` is a section that you can read as 12. "
+        "A line that starts with `-` only groups what is under it and has no text. A line that starts with `#` says where "
+        "in the site the pages below it belong."
+    )
 
 
 def evidence(given: str, *, model_cites: bool) -> str:

@@ -46,6 +46,7 @@ VENDORS = {
         "ingest/codec.py",
         "ingest/events/codec.py",
         "navigator/codec.py",
+        "navigator/evaluation/results.py",
     ),
     "pydantic_core": (
         "deploy/settings.py",
@@ -93,12 +94,17 @@ PURE = (
     "bot/codec.py", "bot/errors.py", "bot/events.py", "bot/model.py", "bot/ports.py",
     "bot/freshness.py", "bot/slack/actions.py", "bot/slack/answers.py", "bot/slack/blocks.py", "bot/slack/inline.py", "bot/slack/markdown.py",
     "bot/slack/neutral.py", "bot/slack/packing.py", "bot/slack/pieces.py", "bot/slack/signs.py", "bot/slack/tables.py", "bot/slack/way.py",
-    "bot/slack/handover.py", "bot/slack/incoming.py", "bot/slack/simple.py",
+    "bot/steps.py", "bot/slack/handover.py", "bot/slack/incoming.py", "bot/slack/simple.py",
     "ingest/events/codec.py", "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py",
-    "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/losses.py", "ingest/model.py", "ingest/place.py",
+    "ingest/codec.py", "ingest/errors.py", "ingest/html/*.py", "ingest/identity.py", "ingest/induced.py", "ingest/losses.py", "ingest/model.py", "ingest/notes.py", "ingest/place.py",
     "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py", "navigator/answer.py", "navigator/codec.py", "navigator/errors.py",
     "navigator/extracts.py", "navigator/forest.py", "navigator/greeting.py", "navigator/links.py", "navigator/marks.py", "navigator/passages.py", "navigator/rules.py", "navigator/outline.py",
     "navigator/passages.py", "navigator/ports.py", "navigator/rules.py",
+    "navigator/enrichment/outlines.py", "navigator/enrichment/question.py", "navigator/enrichment/summaries.py", "navigator/json_reply.py",
+    "navigator/evaluation/as_json.py", "navigator/evaluation/axes.py", "navigator/evaluation/charts.py", "navigator/evaluation/each.py", "navigator/evaluation/figures.py", "navigator/evaluation/gold.py",
+    "navigator/evaluation/headline.py", "navigator/evaluation/labels.py", "navigator/evaluation/markdown.py", "navigator/evaluation/markup.py", "navigator/evaluation/metrics.py", "navigator/evaluation/page.py",
+    "navigator/evaluation/pairs.py", "navigator/evaluation/plots.py", "navigator/evaluation/questions.py", "navigator/evaluation/results.py", "navigator/evaluation/rows.py", "navigator/evaluation/scores.py",
+    "navigator/evaluation/statistics.py", "navigator/evaluation/style.py", "navigator/evaluation/summary.py", "navigator/evaluation/sweeps.py", "navigator/evaluation/tables.py",
 )  # fmt: skip
 OUTSIDE = {
     "asyncio", "concurrent", "http", "httpx", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets",

@@ -31,13 +31,23 @@ SWITCHES = {
     "extracts": "Quote the documentation only; no model writes the answer",
     "follow_ups": "In a thread, answer on without a new mention",
 }
+STRATEGIES = {
+    "": "As set for the documentation",
+    "rit": "rit: read what a table of contents offers",
+    "vanilla": "vanilla: the best passages, one look",
+    "agentic": "agentic: search again and again",
+    "interact": "interact: searches of several kinds",
+    "pageindex": "pageindex: one page, its whole contents",
+    "rdr2": "rdr2: unfold pages heading by heading",
+}
 MOST_SITES = 100
+AS_SET = "as-set"
 NO_CHANNEL = "These settings belong to a channel, and I cannot see this one. Invite me first: `/invite @ritbot`."
 NOT_YOURS = "Only whoever made this channel, or an admin of the workspace, can change how I behave here."
 
 
 class SettingsModal:
-    """`sites`: names to choose from. `managers`: ids of people who may change the settings of any channel."""
+    """`sites` and `strategies`: names to choose from (of fewer than two strategies there is nothing to choose). `managers`: ids of people who may change the settings of any channel."""
 
     def __init__(
         self,
@@ -46,12 +56,14 @@ class SettingsModal:
         clock: Clock,
         *,
         sites: Sequence[str],
+        strategies: Sequence[str] = (),
         managers: Collection[str] = (),
     ) -> None:
         self._store = store
         self._settings_of = settings_of
         self._clock = clock
         self._sites = tuple(sites)[:MOST_SITES]
+        self._strategies = tuple(strategies)
         self._managers = managers
 
     async def open(self, body: Json, client: AsyncWebClient) -> str:
@@ -124,6 +136,8 @@ class SettingsModal:
             if chosen := [site for site in settings.sites if site in self._sites]:
                 sites["initial_options"] = [_option(site, site) for site in chosen]
             made.append(_input("sites", "Documentation to look in", sites, optional=True))
+        if len(self._strategies) > 1:
+            made.append(_input("strategy", "How to look", _strategies(self._strategies, settings.strategy)))
         language: Block = {"type": "plain_text_input", "action_id": "value", "max_length": 40}
         if settings.language:
             language["initial_value"] = settings.language
@@ -145,8 +159,12 @@ def _chosen(values: Json, before: ChannelSettings) -> ChannelSettings:
     sites = before.sites
     if "sites" in values:
         sites = tuple(option["value"] for option in _element(values, "sites").get("selected_options") or ())
+    strategy = before.strategy
+    if picked := _element(values, "strategy").get("selected_option"):
+        strategy = "" if picked["value"] == AS_SET else picked["value"]
     return replace(
         before,
+        strategy=strategy,
         mode=mode["value"] if mode.get("value") in MODES else before.mode,
         sites=sites,
         language=" ".join(str(_element(values, "language").get("value") or "").split()),
@@ -154,6 +172,18 @@ def _chosen(values: Json, before: ChannelSettings) -> ChannelSettings:
         extracts="extracts" in on,
         follow_ups="follow_ups" in on,
     )
+
+
+def _strategies(offered: Sequence[str], chosen: str) -> Block:
+    """Slack takes no empty value: `AS_SET` stands for it."""
+    options = {AS_SET: STRATEGIES[""], **{name: STRATEGIES[name] for name in offered}}
+    initial = chosen if chosen in options else AS_SET
+    return {
+        "type": "static_select",
+        "action_id": "value",
+        "options": [_option(value, label) for value, label in options.items()],
+        "initial_option": _option(initial, options[initial]),
+    }
 
 
 def _element(values: Json, block_id: str) -> Json:
@@ -179,6 +209,7 @@ def _summary(settings: ChannelSettings) -> str:
     said = [
         f"*ritbot answers* {MODES[settings.mode]}",
         f"*Documentation* {', '.join(settings.sites) or 'all'}",
+        *([f"*How to look* {STRATEGIES.get(settings.strategy, settings.strategy)}"] if settings.strategy else []),
         f"*Language* {settings.language or 'the language of the question'}",
         *(f"• {label}" for value, label in SWITCHES.items() if getattr(settings, value)),
     ]

@@ -23,10 +23,12 @@ def sign(step: Step, passages: Sequence[Passage]) -> str:
     """What a tool call led to: "Looking through 12 sections …", "Reading Scaling › Autoscaling"."""
     if step.error is not None:
         return "Trying another way …"
-    if step.tool == "get_toc":
+    if step.shown is not None:
         count = len(_OFFERED.findall(step.shown or ""))
         return f"Looking through {count} section{'' if count == 1 else 's'} …" if count else "Trying other words …"
     read = [passage for passage in passages if passage.number in step.numbers]
+    if not read and step.query:
+        return "Trying other words …"
     if not read:
         return "Looking for the right section …"
     more = f" and {len(read) - 1} more" if len(read) > 1 else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from bot.slack import actions, blocks
 from bot.slack.blocks import LIMITS, Block, plain_text, shortened
 from bot.slack.neutral import escaped, plain
+from bot.steps import done
 from navigator.answer import Answer, Passage, Step, Usage
 
 BLOCKS = 100
@@ -67,10 +68,8 @@ def _steps(answer: Answer) -> Iterator[Block]:
     passages = {passage.number: passage for passage in answer.trace.passages}
     cited = _cited(answer)
     for position, step in enumerate(answer.trace.steps, start=1):
-        done = (
-            f"searched for “{escaped(shortened(plain(step.query or ''), 300))}”" if step.tool == "get_toc" else "read"
-        )
-        head = f"*{position}* · {done} · {step.seconds:.1f} s"
+        what = done(step, escaped(shortened(plain(step.query or ""), 300)))
+        head = f"*{position}* · {what} · {step.seconds:.1f} s"
         rows = [_row(passages[n], cited) for n in step.numbers if n in passages and not step.error]
         yield from blocks.sections([head, *rows])
         small = [shortened(step.reasoning, REASONING)] if step.reasoning else []

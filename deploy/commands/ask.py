@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from bot.terminal import print_answer, print_trace
-from deploy.asking import Ask, open_asker
+from deploy.asking import Ask, Asked, open_asker
 from deploy.known_sites import KnownSites
 from deploy.settings import Settings
 from ingest.model import Scope
@@ -21,23 +21,25 @@ from navigator.conversation import REMEMBERED, Earlier
 
 
 async def ask(
-    settings: Settings, question: str, console: Console, *, scope: Scope, trace: bool, as_json: bool
+    settings: Settings, question: str, console: Console, *, scope: Scope, strategy: str, trace: bool, as_json: bool
 ) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
     async with open_asker(settings) as asker:
-        answer = await asker(question, scope, ())
+        answer = await asker(Asked(question, scope, strategy=strategy))
     show(answer, console, trace=trace, as_json=as_json)
     return answer
 
 
-async def converse(settings: Settings, console: Console, *, scope: Scope, trace: bool) -> None:
+async def converse(settings: Settings, console: Console, *, scope: Scope, strategy: str, trace: bool) -> None:
     """Take questions until an empty line or the end of input. Raises IngestError, SettingsError."""
     console.print("[dim]Loading …[/dim]")
     async with open_asker(settings) as asker:
-        await take_questions(asker, console, scope=scope, trace=trace)
+        await take_questions(asker, console, scope=scope, strategy=strategy, trace=trace)
 
 
-async def take_questions(asker: Ask, console: Console, *, scope: Scope, trace: bool = False) -> None:
+async def take_questions(
+    asker: Ask, console: Console, *, scope: Scope, strategy: str = "", trace: bool = False
+) -> None:
     """A conversation: what was said counts for what is asked next."""
     console.print("Your question (an empty line ends):")
     earlier: list[Earlier] = []
@@ -48,7 +50,7 @@ async def take_questions(asker: Ask, console: Console, *, scope: Scope, trace: b
             return
         if not question.strip():
             return
-        answer = await asker(question, scope, earlier[-REMEMBERED:])
+        answer = await asker(Asked(question, scope, tuple(earlier[-REMEMBERED:]), strategy))
         show(answer, console, trace=trace, as_json=False)
         if answer.outcome in ("answered", "not_found"):
             cited = tuple(source.first.node_id for source in answer.sources)

@@ -100,6 +100,7 @@ async def show_node(settings: Settings, target: str, console: Console, *, as_jso
                 "hash": node.own_hash,
                 "title": node.title,
                 "level": node.level,
+                "kind": node.kind,
                 "path": [*(p.title for p in place), *path_of(page, node.id)],
                 "link": link,
                 "page": page.canonical,

@@ -13,8 +13,8 @@ from navigator.evaluation.labels import LABEL_HEIGHT, Box, place, spread
 from navigator.evaluation.markup import Markup, element, joined
 
 WIDTH, HEIGHT = 640.0, 400.0
-LEFT, TOP, BOTTOM = 64.0, 16.0, 56.0
-"""Room for ticks and titles around the points."""
+LEFT, TOP, BOTTOM = 64.0, 30.0, 56.0
+"""Room around the points for ticks and titles, and above them for a label."""
 CHARACTER = 6.9
 """Pixels, of a label's letters on average."""
 LONGEST_LABEL = 34
@@ -103,7 +103,9 @@ def scatter(frame: Frame, points: Sequence[Point], guides: Sequence[Markup] = ()
     spots = [(frame.across(point.x), frame.down(point.y)) for point in points]
     marks = [_mark(frame, point) for point in points]
     bars = [_bar(frame, point) for point in points if point.high is not None]
-    labels = _labels([point.label for point in points], spots, frame.area, bars)
+    area = frame.area
+    room = Box(area.left, 0.0, area.width + frame.right, area.top + area.height)
+    labels = _labels([point.label for point in points], spots, room, bars)
     return frame.draw(*guides, _path(frame, frontier, "frontier"), *marks, *labels)
 
 

@@ -30,6 +30,7 @@ class Score:
     question_id: str
     contender: str
     outcome: Outcome
+    synthetic: bool = False
     right: bool | None = None
     exact: bool | None = None
     em_recall: bool | None = None
@@ -57,27 +58,39 @@ class _Words:
     nuggets: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What this run asked its judge: where it did, an answer that was not given is wrong and covers nothing,
+    even if nobody troubled the judge with it."""
+
+    verdicts: bool = False
+    nuggets: bool = False
+
+
 def score(
-    result: Result, question: Question, contender: Contender, gold: Resolved, *, judged: bool, language: str = "en"
+    result: Result, question: Question, contender: Contender, gold: Resolved, judging: Judging, language: str = "en"
 ) -> Score:
-    """`gold` is the question's; `judged` says that this run has a judge, so that an answer which was not
-    given is wrong even where nobody troubled the judge with it."""
+    """`gold` is the question's."""
     answer = result.answer
     trace = answer.trace
     words = _words(answer, question, contender, language)
+    missing = answer.outcome != "answered" and not contender.reader
+    right = False if missing and judging.verdicts and question.answers else None
+    covered = 0.0 if missing and judging.nuggets and question.nuggets else None
     nodes = {passage.node_id for passage in trace.passages}
     read = reading(nodes, gold) if gold.complete else None
     return Score(
         question_id=result.question_id,
         contender=result.contender,
         outcome=answer.outcome,
-        right=_right(result, question, contender, judged),
+        synthetic=question.synthetic,
+        right=result.verdict.right if result.verdict else right,
         exact=words.exact,
         em_recall=words.em_recall,
         f1=words.f1,
         token_recall=words.token_recall,
         nuggets=words.nuggets,
-        judged_nuggets=_share(result.nuggets),
+        judged_nuggets=_share(result.nuggets) if result.nuggets else covered,
         precision=None if read is None else read.precision,
         recall=None if read is None else read.recall,
         nodes_read=len(nodes),
@@ -94,13 +107,6 @@ def paid(usage: Usage) -> float | None:
     """US dollars; nothing where no token was used."""
     tokens = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
     return usage.cost if usage.cost is not None or any(tokens) else 0.0
-
-
-def _right(result: Result, question: Question, contender: Contender, judged: bool) -> bool | None:
-    if result.verdict is not None:
-        return result.verdict.right
-    not_given = judged and not contender.reader and question.answers and result.answer.outcome != "answered"
-    return False if not_given else None
 
 
 def _words(answer: Answer, question: Question, contender: Contender, language: str) -> _Words:

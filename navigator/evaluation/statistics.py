@@ -25,14 +25,17 @@ def wilson(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
     middle = share + z * z / (2 * of)
     reach = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     scale = 1 + z * z / of
-    return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+    return max(0.0, min(share, (middle - reach) / scale)), min(1.0, max(share, (middle + reach) / scale))
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """The two-sided p of so many questions that only the first, or only the second, got right: a fair coin
     falls at least as unevenly. 1 where none differs."""
-    n, fewer = only_first + only_second, min(only_first, only_second)
-    tail = sum(math.comb(n, i) for i in range(fewer + 1))
+    n = only_first + only_second
+    ways = tail = 1
+    for heads in range(min(only_first, only_second)):
+        ways = ways * (n - heads) // (heads + 1)
+        tail += ways
     return min(1.0, 2 * tail / (1 << n))
 
 

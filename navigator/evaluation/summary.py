@@ -19,7 +19,7 @@ from navigator.evaluation.pairs import Overlap, Pair, overlap, pairs
 from navigator.evaluation.questions import Question
 from navigator.evaluation.results import Contender, Preprocessing, Ranked, Result
 from navigator.evaluation.rows import Row, row
-from navigator.evaluation.scores import Score, score
+from navigator.evaluation.scores import Judging, Score, score
 
 CUTS = (1, 3, 10, 25, 50)
 """The n of forest@n and page@n."""
@@ -71,11 +71,14 @@ def summarise(
     library = Library(pages)
     gold = {question.id: library.resolve(question) if pages else Resolved(()) for question in questions}
     kept, strangers = _kept(results, asked, contenders)
-    judged = any(result.verdict is not None for result in kept.values())
+    judging = Judging(
+        verdicts=any(result.verdict is not None for result in kept.values()),
+        nuggets=any(result.nuggets is not None for result in kept.values()),
+    )
     scores: dict[str, dict[str, Score]] = {contender.label: {} for contender in contenders}
     by_label = {contender.label: contender for contender in contenders}
     for (label, question), result in kept.items():
-        made = score(result, asked[question], by_label[label], gold[question], judged=judged, language=language)
+        made = score(result, asked[question], by_label[label], gold[question], judging, language)
         scores[label][question] = made
     before = {each.label: each for each in preprocessing}
     best = {each.question_id: each.nodes for each in ranked if each.question_id in asked}

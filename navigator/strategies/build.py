@@ -10,9 +10,15 @@ from navigator.parts import Parts
 from navigator.ports import Model
 from navigator.retrieve import Retriever
 from navigator.rules import Rules
+from navigator.strategies.agentic import Agentic
 from navigator.strategies.bounds import Bounds
+from navigator.strategies.interact import Interact
+from navigator.strategies.none import NoRetrieval
+from navigator.strategies.pageindex import PageIndex
 from navigator.strategies.ports import Strategy
+from navigator.strategies.rdr2.rdr2 import Rdr2
 from navigator.strategies.rit import Rit
+from navigator.strategies.vanilla import Vanilla
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,13 @@ class Ground:
 
 
 STRATEGIES: Mapping[str, Callable[[Ground], Strategy]] = {
+    "none": lambda on: NoRetrieval(),
+    "vanilla": lambda on: Vanilla(on.retriever, on.parts, on.bounds),
+    "agentic": lambda on: Agentic(on.retriever, on.parts, on.rules, on.bounds),
+    "interact": lambda on: Interact(on.retriever, on.parts, on.rules, on.bounds),
+    "pageindex": lambda on: PageIndex(on.retriever, on.trees, on.parts, on.rules, on.bounds),
     "rit": lambda on: Rit(on.retriever, on.trees, on.rules),
+    "rdr2": lambda on: Rdr2(on.retriever, on.trees, on.parts, on.rules, on.bounds, on.router),
 }
 
 FOR_PEOPLE = tuple(name for name in STRATEGIES if name != "none")

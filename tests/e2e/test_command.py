@@ -200,7 +200,7 @@ def pages_in(folder: Path) -> int:
 def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     (tmp_path / "html").mkdir()
     for n in range(60):
-        text = " ".join(f"<p>Paragraph {k} of page {n} tells about subject {n * 100 + k}.</p>" for k in range(30))
+        text = " ".join(f"<p>Paragraph {k} of page {n} tells about subject {n * 100 + k}.</p>" for k in range(10))
         (tmp_path / "html" / f"p{n:02}.html").write_text(html(f"Page {n}", text), encoding="utf-8")
     running = FORKS.start(tmp_path, "index", "html", "--folder", "data", env=environment())
     deadline = time.monotonic() + 90

@@ -2,16 +2,15 @@
 
 import json
 import shutil
-import signal
 import sqlite3
-import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_command import PAGES, RITBOT, environment, ritbot
+from tests.e2e.forked import FORKS
+from tests.e2e.test_command import PAGES, environment, ritbot
 from tests.fakes.tiny_model import DIMENSIONS, tiny_model
 from tests.servers.opensearch import OpenSearch
 
@@ -64,7 +63,7 @@ def test_another_embedding_model_takes_over_the_data_folder(place: Path) -> None
     assert refused.returncode == 3
     assert "now tiny (32) is set: run `ritbot reembed`" in refused.stderr
     (folder / "html").rename(folder / "elsewhere")  # nothing is fetched
-    done = ritbot(folder, "reembed", env=TINY)
+    done = ritbot(folder, "reembed", env=TINY, fresh=True)
     assert done.returncode == 0, done.stderr
     assert "filled beside the live index" in done.stdout
     assert "Done: 3 pages" in done.stdout
@@ -84,13 +83,11 @@ def test_reembed_before_there_is_an_index_says_so(tmp_path: Path) -> None:
 
 def test_an_interrupted_reembed_leaves_the_index_before_in_order(place: Path) -> None:
     folder = place
-    run = subprocess.Popen(
-        [*RITBOT, "reembed"], cwd=folder, env=environment(**TINY), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    run = FORKS.start(folder, "reembed", env=environment(**TINY))
     give_up = time.monotonic() + 60
     while len(list((folder / "data/chunks").iterdir())) < 2 and run.poll() is None and time.monotonic() < give_up:
         time.sleep(0.002)
-    run.send_signal(signal.SIGKILL)
+    run.kill()
     run.communicate()
     stamp = json.loads((folder / "data/meta.json").read_text())
     if stamp["embedder"] != "tiny":
@@ -132,7 +129,7 @@ def test_pages_of_an_older_parser_are_found_and_read_again(place: Path) -> None:
     assert left.returncode == 1
     assert "1 pages are left." in left.stdout
     (folder / "keys.html").rename(folder / "html/keys.html")
-    done = ritbot(folder, "reindex")
+    done = ritbot(folder, "reindex", fresh=True)
     assert done.returncode == 0, done.stderr
     assert "pumpkin: 1 pages read again, 0 texts embedded." in done.stdout
     assert "Every page is of this version now." in done.stdout

@@ -28,7 +28,7 @@ def test_a_lost_search_index_is_found_and_made_again(place: Path) -> None:
     looked = ritbot(place, "reconcile")
     assert looked.returncode == 1
     assert "Not in step: 6 chunks missing, 0 orphans. Run: ritbot reconcile --repair" in looked.stdout
-    mended = ritbot(place, "reconcile", "--repair")
+    mended = ritbot(place, "reconcile", "--repair", fresh=True)
     assert mended.returncode == 0
     assert "Repaired: 6 chunks written (6 embedded), 0 removed." in mended.stdout
     mistyped = ritbot(place, "reconcile", "pumpkins")
@@ -37,7 +37,7 @@ def test_a_lost_search_index_is_found_and_made_again(place: Path) -> None:
 
 
 def test_a_backup_brings_lost_pages_back(place: Path) -> None:
-    done = ritbot(place, "backup", "truth.gz")
+    done = ritbot(place, "backup", "truth.gz", fresh=True)
     assert done.returncode == 0, done.stderr
     assert "Backup of 1 site, 3 pages, 3 watch states: truth.gz" in done.stderr
     assert stat.S_IMODE((place / "truth.gz").stat().st_mode) == 0o600
@@ -46,7 +46,7 @@ def test_a_backup_brings_lost_pages_back(place: Path) -> None:
     assert refused.returncode == 2
     assert "truth.gz is there already" in refused.stderr
     shutil.move(place / "data", place / "lost")
-    back = ritbot(place, "restore", "truth.gz")
+    back = ritbot(place, "restore", "truth.gz", fresh=True)
     assert back.returncode == 0, back.stdout + back.stderr
     assert "Put back: 1 site, 3 pages, 3 watch states." in back.stdout
     assert "Repaired: 6 chunks written (6 embedded), 0 removed." in back.stdout

@@ -11,6 +11,7 @@ from typing import Any
 
 from ingest.indexer import Indexer, Outcome
 from ingest.model import PageEvent, Site
+from ingest.notes import Notes
 from ingest.ports import Fetched
 from ingest.stores.edge import EdgeChunkIndex
 from ingest.stores.sqlite import SqliteTreeStore
@@ -84,6 +85,7 @@ async def indexed_site(
     folder: Path,
     pages: Mapping[str, str | int | tuple[int, str]] | None = None,
     wrap: Callable[[SqliteTreeStore], Any] = lambda trees: trees,
+    notes: Notes | None = None,
     **site: object,
 ) -> AsyncIterator[IndexedSite]:
     """An open site whose pages are indexed already."""
@@ -102,6 +104,7 @@ async def indexed_site(
             fetcher=fetcher,
             clock=TickingClock(),
             sizes=Sizes.fit(embedder.window, 60, 20),
+            notes=notes,
         )
         open_site = IndexedSite(made, trees, index, embedder, fetcher, indexer)
         await open_site.update(pages or {})

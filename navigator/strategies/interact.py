@@ -1,0 +1,169 @@
+"""Interact-RAG (Hui et al. 2026, arXiv 2510.27566) as RIT-RAG 5.1 compares it: agentic search whose model handles the
+retrieval itself, within the same B calls.
+
+As there: search by meaning alone, search by exact words, matching an entity, keeping to one document. Ours: to expand
+around a passage, which that paper does not have; a document is named by a passage of it. Left out: weights for fusing the
+two searches (the model calls the one that it wants), leaving documents out, and choosing how many chunks a search
+gives (Bounds.search_chunks, so that strategies compare). There the model is trained for these tools; here it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.model import Chunk
+from ingest.ports import Hit
+from navigator.answer import Answer, Passage, Step
+from navigator.parts import Parts
+from navigator.ports import Tool, ToolCall, ToolResult
+from navigator.retrieve import Retriever, fuse
+from navigator.rules import Rules
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.matching import around, by_words, naming
+from navigator.strategies.searching import SearchToolbox, search_and_answer, system_prompt
+from navigator.tools import ToolError, numbers, words
+from navigator.way import Way
+
+CANDIDATES = 100
+"""Among so many chunks a name, or the best of a page, is looked for."""
+
+KAPPA = 60
+"""Of the fusion of meaning and words on one page, as the retriever's."""
+
+GONE = "This is no longer there."
+READ_ALL = "You have read all of this page."
+
+
+def _tool(name: str, description: str, **arguments: tuple[str, str]) -> Tool:
+    """`arguments`: for each its JSON type and what it is."""
+    properties = {argument: {"type": kind, "description": what} for argument, (kind, what) in arguments.items()}
+    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return Tool(name, description, schema)
+
+
+_NUMBER = ("integer", "The number of a passage that you have read.")
+
+SEARCH = _tool(
+    "search",
+    "Search by meaning. Gives the passages that come nearest, in whatever words they say it.",
+    query=("string", "What to look for, as a sentence or a question."),
+)
+KEYWORD = _tool(
+    "keyword",
+    "Search by exact words: options, error codes, commands, identifiers. Rare words count most.",
+    query=("string", "The words, separated by spaces."),
+)
+ENTITY = _tool(
+    "entity",
+    "Passages that hold a name exactly as given, in their text or their title. One name at a time.",
+    name=("string", "The name: of a product, a feature, a parameter, a message."),
+)
+PAGE = _tool(
+    "page",
+    "Search one page: the page of a passage. Gives passages of it that you have not read yet.",
+    passage=_NUMBER,
+    query=("string", "What to look for on that page."),
+)
+AROUND = _tool(
+    "around",
+    "What stands before and after a passage on its page, as far as you have not read it yet.",
+    passage=_NUMBER,
+)
+
+HOW = """\
+- Choose the tool for what is missing: `search` where you know what it means, `keyword` where you know the words, `entity` \
+where it must be about one name, `page` where the right page is found and the right place is not, `around` where a passage \
+breaks off or refers to what stands near it.
+- The numbers of passages are told with each result.
+- If what comes back does not settle the question, change the tool or the words. You may make several calls at once."""
+
+
+class Interact:
+    """The strategy `interact`."""
+
+    def __init__(self, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds) -> None:
+        self._retriever = retriever
+        self._parts = parts
+        self._rules = rules
+        self._bounds = bounds
+
+    @property
+    def name(self) -> str:
+        return "interact"
+
+    async def answer(self, way: Way) -> Answer:
+        toolbox = InteractToolbox(way.reading, way.asked.scope, self._retriever, self._parts, self._rules, self._bounds)
+        system = system_prompt(HOW, self._bounds.budget, model_cites=way.model.cites)
+        return await search_and_answer(way, toolbox, system, self._rules)
+
+
+class InteractToolbox(SearchToolbox):
+    """The five tools, for one question."""
+
+    tools = (SEARCH, KEYWORD, ENTITY, PAGE, AROUND)
+    reads = frozenset(tool.name for tool in tools)
+
+    async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        match call.name:
+            case SEARCH.name:
+                query = words(call.arguments, "query", call.name)
+                found = await self._retriever.dense(query, self._scope, self._chunks)
+                return await self._give(call, replace(step, query=query), found.hits)
+            case KEYWORD.name:
+                query = words(call.arguments, "query", call.name)
+                found = await self._retriever.words(query, self._scope, self._chunks)
+                return await self._give(call, replace(step, query=query), found.hits)
+            case ENTITY.name:
+                return await self._entity(call, step)
+            case PAGE.name:
+                return await self._page(call, step)
+            case _:
+                return await self._around(call, step)
+
+    async def _entity(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        name = words(call.arguments, "name", call.name)
+        found = await self._retriever.words(name, self._scope, CANDIDATES)
+        read = await self._parts.read(found.hits)
+        texts = [(hit, "\n".join([part.path[-1], *(block.text for block in part.blocks)])) for hit, part, _ in read]
+        best = naming(name, texts)
+        return await self._give(call, replace(step, query=name), best[: self._chunks])
+
+    async def _page(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        passage = self._passage(call)
+        query = words(call.arguments, "query", call.name)
+        chunks = await self._parts.of_page(passage.page_key)
+        near = await self._retriever.dense(query, self._scope, CANDIDATES)
+        by_meaning = [hit for hit in near.hits if hit.page_key == passage.page_key]
+        ranked = fuse([by_meaning, _hits(by_words(chunks, self._retriever.analysed(query)))], KAPPA)
+        place = {hit.chunk_id: rank for rank, hit in enumerate(ranked)}
+        best = sorted(self._unread(chunks), key=lambda chunk: place.get(chunk.id, len(place)))
+        nothing = READ_ALL if chunks else GONE
+        return await self._give(call, replace(step, query=query), _hits(best[: self._chunks]), nothing)
+
+    async def _around(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        passage = self._passage(call)
+        chunks = await self._parts.of_page(passage.page_key)
+        key = self.reading.numbering.node(passage.number)
+        centre = key if key in {chunk.id for chunk in chunks} else passage.node_id
+        near = around(chunks, centre, {chunk.id for chunk in self._unread(chunks)}, self._chunks)
+        nothing = READ_ALL if passage.node_id in {chunk.node_id for chunk in chunks} else GONE
+        return await self._give(call, replace(step, query=" › ".join(passage.path)), _hits(near), nothing)
+
+    def _passage(self, call: ToolCall) -> Passage:
+        """The passage that a call names. Raises ToolError."""
+        asked = numbers(call.arguments, "passage", call.name)
+        read = {passage.number: passage for passage in self.reading.passages}
+        if len(asked) > 1 or asked[0] not in read:
+            raise ToolError(f"{call.name} takes the number of one passage that you have read.")
+        return read[asked[0]]
+
+    def _unread(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        """Those that were read neither by themselves nor with their whole node."""
+        read = {self.reading.numbering.node(passage.number) for passage in self.reading.passages}
+        return [chunk for chunk in chunks if not read.intersection((chunk.id, chunk.node_id))]
+
+
+def _hits(chunks: Sequence[Chunk]) -> list[Hit]:
+    """In this order; the score says nothing."""
+    return [Hit(chunk.id, chunk.node_id, chunk.page_key, 0.0) for chunk in chunks]

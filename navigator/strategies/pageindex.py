@@ -1,0 +1,169 @@
+"""PageIndex on a corpus (RIT-RAG section 3, "PageIndex", and App. B.2): the search picks one document; the model sees its
+whole table of contents and reads sections of it, within B reads. There is no way back to another document.
+
+A document is a page, or a sub-tree of the site: the pages that hang under the same place (Bounds.document). Contents that
+do not fit are cut, and say so: to the pages that the search scores best, a single page to its upper levels. What earlier
+answers of a conversation cite has no part in the choice: the question stands alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ingest.ports import Outline, TreeStore
+from navigator.answer import Answer, Step
+from navigator.forest import Forest
+from navigator.loop import Manner, walk
+from navigator.outline import render
+from navigator.parts import Parts
+from navigator.ports import ToolCall, ToolResult, UserTurn
+from navigator.reading import Reading
+from navigator.retrieve import Chunks, Found, Retriever, best_nodes
+from navigator.rules import READ, Rules, evidence, legend, opening
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.documents import DocumentId, best_document, fewer_levels, fitting, subtree_of, whole
+from navigator.strategies.rit import NEAREST, read_sections
+from navigator.tools import Toolbox, numbers
+from navigator.way import Way
+
+CONTENTS_CHARACTERS = 60_000
+"""What a table of contents may take."""
+PAGES = 500
+"""Of a larger sub-tree so many pages are looked at."""
+
+READ_FIRST = "You have not read anything yet, so there is nothing to answer from. Call `read`; answer after that."
+PICK_PAGE = "pick_page"
+
+
+class PageIndex:
+    """The strategy `pageindex`. `contents`: how many characters the table of contents may take."""
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        trees: TreeStore,
+        parts: Parts,
+        rules: Rules,
+        bounds: Bounds,
+        contents: int = CONTENTS_CHARACTERS,
+    ) -> None:
+        self._retriever = retriever
+        self._trees = trees
+        self._parts = parts
+        self._rules = rules
+        self._bounds = bounds
+        self._contents = contents
+
+    @property
+    def name(self) -> str:
+        return "pageindex"
+
+    async def answer(self, way: Way) -> Answer:
+        """Nothing retrieved: not found, without a call."""
+        asked, reading, started = way.asked, way.reading, time.monotonic()
+        found = await self._retriever.dense(asked.question, asked.scope, self._bounds.document_chunks)
+        reading.nearest = await self._parts.sections(found.hits, reading.numbering, NEAREST)
+        shown = await self._shown(way, found)
+        way.step(Step(PICK_PAGE, "", asked.question, shown=shown, seconds=time.monotonic() - started))
+        if not shown:
+            return way.not_found()
+        toolbox = ReadToolbox(reading, self._trees, self._rules, self._bounds)
+        contents = f"The table of contents of the document:\n{shown}\n\n{toolbox.note(0.0)}"
+        way.turns.append(UserTurn(opening(asked.question, contents, language=asked.language)))
+        system = system_prompt(self._rules, self._bounds.budget, model_cites=way.model.cites)
+        return await walk(way, toolbox, Manner(system, READ_FIRST, self._rules.context_share))
+
+    async def _shown(self, way: Way, found: Chunks) -> str:
+        """The contents of the best document, whose sections can now be read; empty where nothing was found."""
+        document_of = await self._documents(found.pages)
+        document = best_document(found.hits, document_of)
+        if document is None:
+            return ""
+        scores = best_nodes(found.hits, len(found.hits))
+        pages, count = await self._pages(document, document_of, found)
+        forest, remark = await self._fitted(way, pages, count, scores)
+        for _, node, path in forest.walk():
+            if node.number is not None:
+                way.reading.offer(node.number, node.node_id, path)
+        return "\n".join(part for part in (render(forest, self._rules.outline), remark) if part)
+
+    async def _documents(self, pages: Mapping[str, Outline]) -> dict[str, DocumentId]:
+        """The document of each page, by page key."""
+        if self._bounds.document == "page":
+            return {key: (key,) for key in pages}
+        places = await self._trees.place(pages)
+        return {key: subtree_of(key, page.site, page.version, places.get(key, ())) for key, page in pages.items()}
+
+    async def _pages(
+        self, document: DocumentId, document_of: Mapping[str, DocumentId], found: Chunks
+    ) -> tuple[list[Outline], int]:
+        """Pages of the document, those that the search found before others, and how many it has. A sub-tree's other
+        pages are found by a look at all pages of the site."""
+        hit_keys = dict.fromkeys(hit.page_key for hit in found.hits)
+        best = [found.pages[key] for key in hit_keys if document_of[key] == document]
+        if self._bounds.document == "page" or document == (best[0].key,):
+            return best, 1
+        site, version, known = best[0].site, best[0].version, {page.key for page in best}
+        keys = [
+            state.key
+            async for state in self._trees.scan(site)
+            if state.state == "live" and state.version == version and state.key not in known
+        ]
+        places = await self._trees.place(keys)
+        others = [key for key in keys if subtree_of(key, site, version, places.get(key, ())) == document]
+        outlines = await self._trees.outlines(others[: max(0, PAGES - len(best))])
+        return [*best, *(outlines[key] for key in others if key in outlines)], len(best) + len(others)
+
+    async def _fitted(
+        self, way: Way, pages: list[Outline], count: int, scores: Mapping[str, float]
+    ) -> tuple[Forest, str]:
+        """The contents, cut where they do not fit, and what is to be said of that."""
+        question, numbering, form = way.asked.question, way.reading.numbering, self._rules.outline
+        forest = await self._retriever.induced(question, Found(whole(pages, scores), tuple(pages)), numbering)
+        forest = fitting(forest, form, self._contents)
+        remark = "" if len(forest.trees) == count else f"(Cut: {len(forest.trees)} of {count} pages of this document.)"
+        if len(render(forest, form)) <= self._contents:
+            return forest, remark
+        (page,) = (page for page in pages if page.key == forest.trees[0].page_key)
+        for fewer in fewer_levels(page, scores):
+            forest = await self._retriever.induced(question, Found(fewer, (page,)), numbering)
+            if len(render(forest, form)) <= self._contents:
+                break
+        return forest, f"{remark} (Cut: only upper levels and what matched the question.)".strip()
+
+
+class ReadToolbox(Toolbox):
+    """Read, for one question and one document."""
+
+    tools = (READ,)
+    reads = frozenset({READ.name})
+
+    def __init__(self, reading: Reading, trees: TreeStore, rules: Rules, bounds: Bounds) -> None:
+        picked = sum(step.tool == PICK_PAGE for step in reading.steps)
+        super().__init__(reading, bounds.budget + picked, rules.context_share)
+        self._trees = trees
+        self._rules = rules
+
+    async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        asked = numbers(call.arguments, "sections", READ.name)
+        result = await read_sections(call.id, asked, self.reading, self._trees, self._rules)
+        return replace(step, numbers=tuple(asked)), result
+
+
+def system_prompt(rules: Rules, budget: int, *, model_cites: bool) -> str:
+    """The same for every question, so that it can be cached."""
+    return f"""\
+You answer questions about a product from its documentation, and from nothing else. A search has picked one document for \
+the question; its table of contents stands after the question. The tool `read` shows what stands in its sections. There is \
+no other document.
+
+How to work
+- Before each tool call, say in one or two sentences what you know so far, what is missing, and what you are about to do.
+- Go through the table of contents and `read` the most promising sections, three to five in one call. If they do not settle \
+the question, read others.
+- You have {budget} tool calls for a question. Before each turn you are told what is left.
+- {legend(rules.outline)}
+
+{evidence("`read` returned", model_cites=model_cites)}"""

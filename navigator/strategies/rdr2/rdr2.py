@@ -1,0 +1,164 @@
+"""RDR2 (section 3.1): retrieve chunks, let a router look through the pages they come from, read what it selected.
+
+Each page is routed by itself, side by side with the others: at first it shows the retrieved blocks and their siblings
+under all headings, then, at most E times, what is folded under the heading that the router chose. The blocks selected in
+all rounds go to the reader: pages in the order in which they were retrieved, blocks in document order.
+
+Where the paper says nothing:
+
+- Nothing selected on any page: there is nothing to answer from, and the answer says so; what was retrieved is offered.
+- The router fails on a page (not: writes what cannot be used): what it had selected there counts, else the blocks that
+  were retrieved, as they would without a router. It fails on every page: so does the question.
+- More is selected than one Read may give (Rules.read_characters): the last passages are left out, and the trace says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from ingest.ports import TreeStore
+from navigator.answer import Answer, Passage, Step
+from navigator.errors import ModelError
+from navigator.parts import Parts
+from navigator.ports import Model, UserTurn
+from navigator.retrieve import Retriever
+from navigator.rules import Rules, opening
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.rdr2.actions import Routed
+from navigator.strategies.rdr2.pages import Anchored, anchored
+from navigator.strategies.rdr2.router import Look, Router
+from navigator.strategies.rit import NEAREST
+from navigator.strategies.vanilla import system_prompt
+from navigator.tools import listed
+from navigator.way import Way
+
+log = structlog.get_logger()
+
+SIDE_BY_SIDE = 8
+"""Pages of one question that are routed at once."""
+KEPT = 2_000
+"""Characters of a router's words, and of what was expelled from them, that the trace keeps."""
+SHOWN = 8_000
+"""Characters of a subtree that the trace keeps."""
+
+
+@dataclass(slots=True)
+class Routing:
+    """One page on its way. `fault`: why its router could not go on."""
+
+    page: Anchored
+    selected: set[int] = field(default_factory=set)
+    fault: ModelError | None = None
+
+
+class Rdr2:
+    """The strategy `rdr2`."""
+
+    def __init__(
+        self, retriever: Retriever, trees: TreeStore, parts: Parts, rules: Rules, bounds: Bounds, router: Model | None
+    ) -> None:
+        """`router` None: the model that answers."""
+        self._retriever = retriever
+        self._trees = trees
+        self._parts = parts
+        self._rules = rules
+        self._bounds = bounds
+        self._router = router
+
+    @property
+    def name(self) -> str:
+        return "rdr2"
+
+    async def answer(self, way: Way) -> Answer:
+        asked, reading = way.asked, way.reading
+        found = await anchored(
+            self._retriever, self._trees, self._parts, asked.question, asked.scope, self._bounds.chunks
+        )
+        reading.nearest = await self._parts.sections(found.hits, reading.numbering, NEAREST)
+        routed = await self._route(way, found.pages)
+        passages, left_out = self._fitting(
+            [p for each in routed for p in each.page.passages(each.selected, reading.numbering)]
+        )
+        if not passages:
+            return way.not_found()
+        reading.read(passages)
+        remark = f"Left out for length: {listed([p.number for p in left_out])}." if left_out else None
+        way.step(Step("read", "", numbers=tuple(p.number for p in passages), error=remark))
+        way.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
+        return way.answer(await way.speak(system_prompt(model_cites=way.model.cites)))
+
+    async def _route(self, way: Way, pages: Sequence[Anchored]) -> list[Routing]:
+        """Every page, in the order given. Raises ModelError where the router failed on all."""
+        router = Router(self._router or way.model, self._bounds.expansions, self._bounds.structure)
+        turn = asyncio.Semaphore(SIDE_BY_SIDE)
+        routings = [Routing(page) for page in pages]
+
+        async def one(routing: Routing) -> None:
+            async with turn:
+                await _rounds(way, router, routing)
+
+        async with asyncio.TaskGroup() as group:
+            for routing in routings:
+                group.create_task(one(routing))
+        faults = [routing.fault for routing in routings if routing.fault]
+        if faults and len(faults) == len(routings):
+            raise faults[0]
+        return routings
+
+    def _fitting(self, passages: Sequence[Passage]) -> tuple[list[Passage], list[Passage]]:
+        """What fits, and what does not; the first always."""
+        size, kept = 0, len(passages)
+        for position, passage in enumerate(passages):
+            size += sum(len(block.text) for block in passage.blocks)
+            if position and size > self._rules.read_characters:
+                kept = position
+                break
+        return list(passages[:kept]), list(passages[kept:])
+
+
+async def _rounds(way: Way, router: Router, routing: Routing) -> None:
+    """Route one page; each round is a step on the way."""
+    page, started = routing.page, time.monotonic()
+    try:
+        begin = page.begin(structure=router.structure)
+        async with aclosing(router.rounds(way.asked.question, begin)) as looks:
+            async for look in looks:
+                way.spend(look.usage)
+                routing.selected.update(look.routed.selected)
+                way.step(_step(way, page, look))
+                started = time.monotonic()
+    except ModelError as error:
+        log.warning("router_failed", page=page.key, kind=type(error).__name__, selected=len(routing.selected))
+        routing.fault = error
+        routing.selected = routing.selected or set(page.retrieved)
+        step = Step("route", "", way.asked.question, f"# {page.title}", error=str(error))
+        way.step(replace(step, seconds=time.monotonic() - started))
+
+
+def _step(way: Way, page: Anchored, look: Look) -> Step:
+    """`numbers` are those of the sections from which something was selected; what was visible was offered."""
+    nodes, numbering = page.tree.nodes, way.reading.numbering
+    for node_id in dict.fromkeys(nodes[block].node_id for block in look.subtree.visible):
+        way.reading.offer(numbering.of(node_id), node_id, page.path(node_id))
+    return Step(
+        "route",
+        look.said.strip()[:KEPT],
+        way.asked.question,
+        f"# {page.title}\n{look.shown}"[:SHOWN],
+        tuple(dict.fromkeys(numbering.of(nodes[block].node_id) for block in look.routed.selected)),
+        _remark(look.routed),
+        look.seconds,
+    )
+
+
+def _remark(routed: Routed) -> str | None:
+    """What of the router's words did not count, and why."""
+    if routed.expelled:
+        return f"{len(routed.expelled)} of {routed.lines} lines expelled. {'; '.join(routed.expelled)}"[:KEPT]
+    return "The router wrote nothing." if routed.collapsed else None

@@ -1,0 +1,85 @@
+"""What strategies share that search for chunks with tools and read whatever a search gives.
+
+Every tool here gives text. A chunk is given once a question; given again, it is only named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.model import Scope
+from ingest.ports import Hit
+from navigator.answer import Answer, Step
+from navigator.loop import Manner, walk
+from navigator.parts import Parts
+from navigator.ports import ToolCall, ToolResult, UserTurn
+from navigator.reading import Reading
+from navigator.retrieve import Retriever
+from navigator.rules import Rules, evidence, opening
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.rit import NEAREST
+from navigator.tools import Toolbox, listed
+from navigator.way import Way
+
+NOTHING = "Nothing matches this. Try other words."
+
+
+class SearchToolbox(Toolbox):
+    """The base of toolboxes whose tools give chunks, for one question."""
+
+    def __init__(
+        self, reading: Reading, scope: Scope, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds
+    ) -> None:
+        super().__init__(reading, bounds.budget, rules.context_share)
+        self._scope = scope
+        self._retriever = retriever
+        self._parts = parts
+        self._chunks = bounds.search_chunks
+
+    async def _give(
+        self, call: ToolCall, step: Step, hits: Sequence[Hit], nothing: str = NOTHING
+    ) -> tuple[Step, ToolResult]:
+        """Chunks as the result of a call. `nothing`: what is said where there is none."""
+        numbering = self.reading.numbering
+        passages = await self._parts.passages(hits, numbering)
+        again = [passage.number for passage in passages if self.reading.has(passage.number)]
+        fresh = tuple(passage for passage in passages if not self.reading.has(passage.number))
+        self.reading.read(fresh)
+        if not self.reading.nearest:
+            self.reading.nearest = await self._parts.sections(hits, numbering, NEAREST)
+        given = [passage.number for passage in fresh]
+        remarks = [
+            f"Given by {call.name}, in this order: {listed(given)}." if given else "",
+            f"You have read {listed(again)} already; see above." if again else "",
+            "" if passages else nothing,
+        ]
+        text = " ".join(remark for remark in remarks if remark)
+        return replace(step, numbers=tuple(given)), ToolResult(call.id, text, passages=fresh)
+
+
+async def search_and_answer(way: Way, toolbox: SearchToolbox, system: str, rules: Rules) -> Answer:
+    """The way of such a strategy. What earlier answers of the conversation cite is not at hand: the question stands
+    alone, and only what a search gives is read."""
+    way.turns.append(UserTurn(opening(way.asked.question, toolbox.note(0.0), language=way.asked.language)))
+    names = " or ".join(f"`{tool.name}`" for tool in toolbox.tools)
+    search_first = (
+        f"You have not read anything yet, so there is nothing to answer from. Call {names}; answer after that."
+    )
+    return await walk(way, toolbox, Manner(system, search_first, rules.context_share))
+
+
+def system_prompt(tools: str, budget: int, *, model_cites: bool) -> str:
+    """The same for every question, so that it can be cached. `tools`: what they do and how to go about with them, as
+    lines of a list."""
+    return f"""\
+You answer questions about a product from its documentation, and from nothing else. Your tools search the documentation \
+and give passages. A passage is a part of a section, under the path of that section: it may begin or end in the middle, \
+and it may be about something else than you looked for.
+
+How to work
+- Before each tool call, say in one or two sentences what you know so far, what is missing, and what you are about to do.
+{tools}
+- You have {budget} tool calls for a question. Before each turn you are told what is left.
+
+{evidence("the tools returned", model_cites=model_cites)}"""
