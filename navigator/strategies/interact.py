@@ -35,7 +35,7 @@ GONE = "This is no longer there."
 READ_ALL = "You have read all of this page."
 
 
-def _tool(name: str, description: str, **arguments: tuple[str, str]) -> Tool:
+def _tool(name: str, description: str, /, **arguments: tuple[str, str]) -> Tool:
     """`arguments`: for each its JSON type and what it is."""
     properties = {argument: {"type": kind, "description": what} for argument, (kind, what) in arguments.items()}
     schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +21,8 @@ from deploy.model_settings import ModelSettings
 from ingest.model import Scope, Site
 from navigator.answer import Answer
 from navigator.navigator import Navigator
-from tests.fakes.messages_api import MessagesApi
+from tests.fakes.messages_api import Answer as Reply
+from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
 from tests.fakes.slack.state import Channel, Message
@@ -95,6 +97,42 @@ async def test_language_and_extracts_are_those_of_the_channel(
         await ritbot.over(2)
         assert "Fill the pump with water first." in words(ours(slack, quoted, question)[0])
         assert len(api.requests) == asked, "no model"
+
+
+async def test_the_strategy_is_that_of_the_channel(tmp_path: Path, slack: FakeSlack, api: MessagesApi) -> None:
+    admin, general, quick = slack.person("Root", admin=True), slack.channel("general"), slack.channel("quick")
+    quick.creator = admin.id
+    api.always(Writer(paragraphs=1))
+    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+        await admin.command(quick, "/ritbot", "settings")
+        await slack.until(lambda: slack.state.modals.get(admin.id))
+        await admin.submit(mode="mention", strategy="vanilla")
+        await ritbot.settings_kept(quick)
+        api.always(lambda request: Reply((cited("Fill it.", (0, 0, 0)),)))
+        question = await admin.mention(quick, QUESTION)
+        await ritbot.over(1)
+        assert "Fill it." in words(ours(slack, quick, question)[0])
+        assert len(api.requests) == 1, "one call, with the passages in it"
+        api.always(Writer(paragraphs=1))
+        await admin.mention(general, QUESTION)
+        exchanges = await ritbot.over(2)
+        assert {one.answer.strategy for one in exchanges if one.answer} == {"vanilla", "rit"}
+
+
+async def test_without_a_model_no_strategy_is_offered(tmp_path: Path, slack: FakeSlack) -> None:
+    admin, general = slack.person("Root", admin=True), slack.channel("general")
+    general.creator = admin.id
+    async with bot(tmp_path, slack) as ritbot:
+        await behaves(ritbot, general, strategy="agentic")
+        await admin.command(general, "/ritbot", "settings")
+        await slack.until(lambda: slack.state.modals.get(admin.id))
+        assert "strategy" not in {block.get("block_id") for block in admin.modal.payload["blocks"]}
+        await admin.submit(mode="mention")
+        kept = await ritbot.store.channel(general.team, general.id)
+        assert kept is not None
+        assert kept == replace(kept, changed_by=admin.id, strategy="agentic"), "what the modal does not show stays"
+        question = await admin.mention(general, QUESTION)
+        assert "Fill the pump with water first." in words((await ritbot.answered(question, general))[0])
 
 
 class Asked:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from ingest.text.chunks import Sizes
 from navigator.models.anthropic import AnthropicModel
 from navigator.navigator import Navigator
 from navigator.parts import Parts
@@ -103,7 +104,7 @@ def model_at(api: MessagesApi, name: str = "claude-haiku-5-5") -> AnthropicModel
 
 
 def parts_of(site: IndexedSite) -> Parts:
-    return Parts(site.trees, site.indexer.sizes, site.embedder.count)
+    return Parts(site.trees, Sizes.fit(site.embedder.window, 60, 20), site.embedder.count)
 
 
 def retriever_of(site: IndexedSite) -> Retriever:
