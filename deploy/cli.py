@@ -1,8 +1,9 @@
 """The `ritbot` command. Each command is a few lines: read the settings, do one thing, say how it went.
 
 Here stand the commands of a person at a terminal; those that run until stopped are in cli_roles, those of an
-operator in cli_upkeep. What they share, and what their exit status says, is in command_line. A command's work is
-imported when it runs, so that `ritbot ask` beside `ritbot serve` loads nothing that it does not need.
+operator in cli_upkeep, those that measure in cli_evaluation. What they share, and what their exit status says, is in
+command_line. A command's work is imported when it runs, so that `ritbot ask` beside `ritbot serve` loads nothing that
+it does not need.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from deploy import cli_roles, cli_upkeep
+from deploy import cli_evaluation, cli_roles, cli_upkeep
 from deploy.command_line import Config, Folder, Json, console, errors, fail, needs_index, no_index, run, settings_of
 from deploy.complaints import SettingsError
 from deploy.known_sites import known_sites, named_on_command_line
@@ -34,6 +35,7 @@ sites_app = typer.Typer(invoke_without_command=True)
 app.add_typer(sites_app, name="sites")
 app.add_typer(cli_roles.app)
 app.add_typer(cli_upkeep.app)
+app.add_typer(cli_evaluation.app)
 
 
 @app.command()

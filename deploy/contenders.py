@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from deploy.complaints import SettingsError, did_you_mean
 from navigator.evaluation.results import Contender
@@ -50,8 +51,8 @@ class Variant:
         label = f"{self.strategy} {SIGNS[setting]}={value}"
         if setting == "n":
             return replace(self, recipe=replace(self.recipe, n=value), label=label)
-        field = CHUNKS[self.strategy] if setting == "k" else setting
-        return replace(self, bounds=replace(self.bounds, **{field: value}), label=label)
+        changed: dict[str, Any] = {CHUNKS[self.strategy] if setting == "k" else setting: value}
+        return replace(self, bounds=replace(self.bounds, **changed), label=label)
 
 
 def variants(

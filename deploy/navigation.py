@@ -111,7 +111,7 @@ def prices_of(settings: Settings) -> Prices | None:
     return Prices(**named) if named else PUBLISHED.get(model.name) if model.base_url is None else None
 
 
-def anthropic_model(settings: Settings) -> AnthropicModel:
+def anthropic_model(settings: Settings, *, temperature: float | None = None) -> AnthropicModel:
     """Not yet entered. The key goes nowhere but to the endpoint."""
     from navigator.models.anthropic import AnthropicModel  # the SDK takes a second to import
 
@@ -124,6 +124,7 @@ def anthropic_model(settings: Settings) -> AnthropicModel:
         timeout=model.timeout,
         max_retries=model.retries,
         context_window=model.context_window,
+        temperature=temperature,
         citations=model.citations,
         prompt_caching=model.prompt_caching,
         prices=prices_of(settings),

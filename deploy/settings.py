@@ -27,6 +27,7 @@ from deploy.bot_settings import BotSettings
 from deploy.complaints import TAKES, default, did_you_mean, fields, takes
 from deploy.complaints import SettingsError as SettingsError
 from deploy.enrichment_settings import EnrichmentSettings
+from deploy.evaluation_settings import EvaluationSettings
 from deploy.model_settings import ModelSettings, RouterSettings
 from deploy.site_settings import WITHOUT_A_MODEL, Section, Share, Sites, SiteSettings, StrategyName, Text
 from deploy.slack_settings import AnswersSettings, SlackSettings
@@ -141,6 +142,7 @@ class Settings(BaseSettings):
     strategies: StrategiesSettings = StrategiesSettings()
     router: RouterSettings = RouterSettings()
     enrichment: EnrichmentSettings = EnrichmentSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
     bot: BotSettings = BotSettings()
     slack: SlackSettings = SlackSettings()
     answers: AnswersSettings = AnswersSettings()

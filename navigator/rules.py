@@ -19,7 +19,7 @@ GET_TOC = Tool(
     name="get_toc",
     description=(
         "Search the documentation. Returns a table of contents: the sections that match the query, in their "
-        "place among the sections above them. It shows titles only, never text."
+        "place among the sections above them. It shows titles, with a summary where there is one, never the text."
     ),
     schema={
         "type": "object",
@@ -90,7 +90,8 @@ def legend(form: OutlineForm) -> str:
     if form == "json":
         return "The table of contents is JSON. Sections with is_readable true can be read by their id; the others only group."
     return (
-        "The table of contents is an indented outline. A line such as `12: Title` is a section that you can read as 12. "
+        "The table of contents is an indented outline. A line such as `12: Title` is a section that you can read as 12; "
+        "in brackets behind the title may stand a summary and keywords. "
         "A line that starts with `-` only groups what is under it and has no text. A line that starts with `#` says where "
         "in the site the pages below it belong."
     )

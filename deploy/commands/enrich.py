@@ -8,7 +8,7 @@ process or, on Kafka, by the indexers.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -30,7 +30,7 @@ from navigator.enrichment.question import OUTPUT_TOKENS, Question
 from navigator.enrichment.run import CEILING, Asking, Asks, Plan, Progress, left, planned
 from navigator.ports import Model
 
-NAMES: Mapping[NoteKind, str] = {"outline": "long sections without headings", "summary": "sections without a summary"}
+NAMES: Mapping[NoteKind, str] = {"outline": "Long sections without headings", "summary": "Sections without a summary"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,12 @@ async def enrich(settings: Settings, wanted: Wanted, console: Console) -> int:
     if not wanted.dry_run:
         _needs_model_and_ceiling(settings)
     async with open_stores(settings, "ritbot enrich") as stores:
-        plans = {kind: await _plan(stores, wanted, kind) for kind in wanted.kinds}
-        for kind, plan in plans.items():
-            console.print(f"{NAMES[kind]}: {_told(plan)}", soft_wrap=True)
+        for kind in wanted.kinds:
+            console.print(f"{NAMES[kind]}: {_told(await _plan(stores, wanted.site, kind))}", soft_wrap=True)
         if wanted.dry_run:
             return 0
         try:
-            return await _Run(stores, known, wanted, console).run(plans)
+            return await _Run(stores, known, wanted, console).run()
         except asyncio.CancelledError:
             console.print("Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
             return 130
@@ -97,20 +96,23 @@ def _asks(settings: Settings, kind: NoteKind) -> Asks:
     return of
 
 
-async def _plan(stores: Stores, wanted: Wanted, kind: NoteKind) -> Plan:
-    questions = left(stores.trees, stores.notes, _asks(stores.settings, kind), wanted.site)
-    return await planned(questions, prices_of(stores.settings))
+async def _plan(stores: Stores, site: str | None, kind: NoteKind) -> Plan:
+    return await planned(_left(stores, site, kind), prices_of(stores.settings))
+
+
+def _left(stores: Stores, site: str | None, kind: NoteKind) -> AsyncIterator[Question]:
+    return left(stores.trees, stores.notes, _asks(stores.settings, kind), site)
 
 
 def _told(plan: Plan) -> str:
     if not plan.questions:
         return "none."
-    cost = "at a price that is not known" if plan.cost is None else f"at most about ${_dollars(plan.cost)}"
+    cost = "of unknown cost" if plan.cost is None else f"estimated cost {_dollars(plan.cost)}"
     return f"{plan.questions:,}, {plan.input_tokens:,} tokens to read and {plan.output_tokens:,} to write, {cost}."
 
 
 def _dollars(cost: float) -> str:
-    return f"{cost:.2f}" if cost >= 0.1 else f"{cost:.4f}"
+    return "less than $0.01" if 0 < cost < 0.01 else f"${cost:.2f}"
 
 
 class _Run:
@@ -122,7 +124,7 @@ class _Run:
         self._wanted = wanted
         self._console = console
 
-    async def run(self, plans: Mapping[NoteKind, Plan]) -> int:
+    async def run(self) -> int:
         settings = self._stores.settings
         enrichment, prices = settings.enrichment, prices_of(settings)
         dollars = enrichment.max_cost if price(prices, 1, 1) is not None else None
@@ -131,7 +133,7 @@ class _Run:
         complete = True
         async with anthropic_model(settings.model_copy(update={"model": brief})) as model:
             for kind in self._wanted.kinds:
-                progress = await self._ask(kind, plans[kind], model, budget)
+                progress = await self._ask(kind, model, budget)
                 complete &= not (progress.ended or progress.useless or progress.failed)
                 if kind == "outline":
                     complete &= await self._divide()
@@ -139,25 +141,26 @@ class _Run:
                     break
         return 0 if complete else 1
 
-    async def _ask(self, kind: NoteKind, plan: Plan, model: Model, budget: Budget) -> Progress:
+    async def _ask(self, kind: NoteKind, model: Model, budget: Budget) -> Progress:
+        stores, site = self._stores, self._wanted.site
+        total = (await _plan(stores, site, kind)).questions
+        if not total:
+            return Progress()
         with page_bar(self._console, "sections") as bar:
-            task = bar.add_task("titles" if kind == "outline" else "summaries", total=plan.questions, detail="")
+            task = bar.add_task("titles" if kind == "outline" else "summaries", total=total, detail="")
 
             def show(progress: Progress) -> None:
                 detail = _spent(progress) + (f" · {progress.useless} of no use" if progress.useless else "")
-                bar.update(task, completed=progress.done, total=max(plan.questions, progress.done), detail=detail)
+                bar.update(task, completed=progress.done, detail=detail)
 
-            stores = self._stores
             asking = Asking(model, stores.notes, budget, workers=stores.settings.enrichment.concurrency, show=show)
-            progress = await asking.run(
-                left(stores.trees, stores.notes, _asks(stores.settings, kind), self._wanted.site)
-            )
+            progress = await asking.run(_left(stores, site, kind))
         self._tell(kind, progress)
         return progress
 
     def _tell(self, kind: NoteKind, progress: Progress) -> None:
-        what = "outlines" if kind == "outline" else "summaries"
-        self._console.print(f"{progress.kept:,} {what} were written, for {_spent(progress)}.")
+        what = "Outlines" if kind == "outline" else "Summaries"
+        self._console.print(f"{what} written: {progress.kept:,}, for {_spent(progress)}.")
         if progress.useless:
             again = f"{progress.useless} replies were of no use (the last: {progress.useless_reason})"
             self._console.print(Text(f"  {again}; the next run asks again, a few times."), soft_wrap=True)
@@ -185,4 +188,4 @@ class _Run:
 def _spent(progress: Progress) -> str:
     spent = progress.spent
     tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
-    return tokens if spent.unpriced else f"{tokens}, ${_dollars(spent.cost)}"
+    return tokens if spent.unpriced else f"{tokens}, {_dollars(spent.cost)}"

@@ -76,13 +76,7 @@ def _against(
     """Accuracy against what it takes. Scripted readers are left out: they take nothing and are no answers."""
     better = gain_name(summary.rows)
     real = [row for row in summary.rows if row.asked and not row.contender.reader]
-    points = [
-        Point(named(row.contender), x, y.value, y.low, y.high)
-        for row in real
-        if (x := paid(row)) is not None and (y := gain(row, better)) is not None
-    ]
-    frontier = set(pareto([(point.x, point.y) for point in points]))
-    points = [replace(point, best=index in frontier) for index, point in enumerate(points)]
+    points = _points(real, paid, better)
     title = f"{better} against {what.lower()}"
     on_line = {point.label for point in points if point.best}
     rows = [
@@ -101,6 +95,17 @@ def _against(
     across = Scale(axis, f"{unit}{', logarithmic' if axis.logarithmic else ''}", tick)
     told = f"{len(points)} contenders; on the frontier: {', '.join(sorted(on_line))}."
     return Chart(scatter(Frame(name, title, told, across, share_scale(reach, better)), points), table)
+
+
+def _points(rows: Sequence[Row], paid: Callable[[Row], float | None], better: str) -> list[Point]:
+    """Of those with both figures; the frontier is marked."""
+    points = [
+        Point(named(row.contender), x, y.value, y.low, y.high)
+        for row in rows
+        if (x := paid(row)) is not None and (y := gain(row, better)) is not None
+    ]
+    frontier = set(pareto([(point.x, point.y) for point in points]))
+    return [replace(point, best=index in frontier) for index, point in enumerate(points)]
 
 
 def _told(row: Row, better: str) -> str:

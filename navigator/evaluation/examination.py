@@ -13,8 +13,9 @@ from typing import Any
 
 from navigator.answer import Usage
 from navigator.evaluation.grades import grades
+from navigator.evaluation.inquiry import Inquiry
 from navigator.evaluation.judge import nuggets, verdict
-from navigator.evaluation.opinions import Inquiry, Judges
+from navigator.evaluation.opinions import Judges
 from navigator.evaluation.questions import Question
 from navigator.evaluation.results import Result, Verdict
 

@@ -104,7 +104,7 @@ def _uneven(rows: Sequence[Row]) -> list[str]:
 def _synthetic(summary: Summary) -> list[str]:
     if not summary.synthetic:
         return []
-    checked = f"{summary.unchecked} checked by nobody" if summary.unchecked else "checked by a person"
+    checked = f"{summary.unchecked} of them checked by nobody" if summary.unchecked else "checked by a person"
     asked = f"{summary.questions} question{'' if summary.questions == 1 else 's'}"
     verb = "is" if summary.synthetic == 1 else "are"
     return [f"{summary.synthetic} of {asked} {verb} synthetic, {checked}."]

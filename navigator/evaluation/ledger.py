@@ -32,10 +32,12 @@ class Ledger:
         return tab
 
     def _fits(self, begun: int) -> bool:
-        used = self.used.cost or 0.0
-        if self._dollars is not None and (self.unpriced or used + begun * self._dearest > self._dollars):
+        used, tokens = self.used.cost or 0.0, tokens_of(self.used)
+        if self._dollars is not None and (
+            self.unpriced or used >= self._dollars or used + begun * self._dearest > self._dollars
+        ):
             return False
-        return self._tokens is None or tokens_of(self.used) + begun * self._longest <= self._tokens
+        return self._tokens is None or (tokens < self._tokens and tokens + begun * self._longest <= self._tokens)
 
     def _spend(self, usage: Usage) -> None:
         self.used += usage

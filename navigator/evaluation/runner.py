@@ -8,7 +8,7 @@ sends it (key, account, name of the model) ends the run.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -22,6 +22,7 @@ from navigator.evaluation.examination import Examination
 from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.ledger import Ledger, Tab
 from navigator.evaluation.questions import Question
+from navigator.evaluation.readers import ScriptedReader
 from navigator.evaluation.results import Result
 from navigator.way import Asked, Way
 
@@ -35,8 +36,8 @@ CEILING = "the ceiling is reached"
 @dataclass(slots=True)
 class Progress:
     """`total` answers are wanted; `kept` were there before, `answered` came in this run, `outdated` were there but are of
-    another index, model or wording and are asked again. `left` questions failed for now, `unjudged` answers lack an
-    opinion, each with the last reason. `ended`: why before all was done, "" if it was."""
+    another index, model or wording and are asked again. `left` questions failed for now, with the last reason;
+    `judge_failed`: why the judge did, the last time. `ended`: why before all was done, "" if it was."""
 
     total: int
     kept: int = 0
@@ -44,22 +45,16 @@ class Progress:
     answered: int = 0
     left: int = 0
     left_reason: str = ""
-    unjudged: int = 0
-    unjudged_reason: str = ""
+    judge_failed: str = ""
     ended: str = ""
 
     @property
     def done(self) -> int:
         return self.kept + self.answered
 
-    @property
-    def complete(self) -> bool:
-        return self.done == self.total and not self.unjudged
-
 
 class Run:
-    """One run over one folder, which is open. `examinations`: who judges the answers of a contender (by label); no entry:
-    nobody. `show` is told of all progress."""
+    """One run over one folder, which is open. `examination` None: nobody judges."""
 
     def __init__(
         self,
@@ -68,17 +63,17 @@ class Run:
         folder: RunFolder,
         *,
         scope: Scope | None = None,
-        examinations: Mapping[str, Examination] | None = None,
+        examination: Examination | None = None,
         ledger: Ledger | None = None,
         workers: int = 4,
-        show: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
+        self.questions = tuple(questions)
+        self.contenders = tuple(entrant.contender for entrant in entrants)
         self._pairs = [(question, entrant) for question in questions for entrant in entrants]
         self._folder = folder
         self._scope = scope or Scope()
-        self._examinations = examinations or {}
+        self._examination = examination
         self._workers = workers
-        self._show = show
         self._faults = 0
         self.ledger = ledger or Ledger()
         self.progress = Progress(len(self._pairs))
@@ -90,17 +85,29 @@ class Run:
 
     def results(self) -> list[Result]:
         """All there is by now, with what is thought of it."""
-        found = []
-        for question, entrant in self._pairs:
-            if result := self._result(question, entrant):
-                judge = self._examinations.get(entrant.contender.label)
-                found.append(judge.recall(question, result) if judge else result)
-        return found
+        judge = self._examination
+        found = [(question, self._result(question, entrant)) for question, entrant in self._pairs]
+        return [judge.recall(question, result) if judge else result for question, result in found if result]
 
-    async def run(self) -> Progress:
-        """Until all is done, or the run ends. Raises store errors, and OSError."""
-        await for_each(self._until_ended(), self._do, self._workers)
-        self.progress.unjudged = sum(not self._judged(question, entrant) for question, entrant in self._pairs)
+    def unanswered(self) -> list[tuple[Question, Entrant]]:
+        return [pair for pair in self._pairs if not self._result(*pair)]
+
+    def unjudged(self) -> list[Question]:
+        """The question of each answer of which an opinion is missing."""
+        return [question for question, entrant in self._pairs if not self._judged(question, entrant)]
+
+    @property
+    def complete(self) -> bool:
+        return not self.unanswered() and not self.unjudged()
+
+    async def run(self, show: Callable[[Progress], None] = lambda progress: None) -> Progress:
+        """Until all is done, or the run ends; `show` is told of all progress. Raises store errors, and OSError."""
+
+        async def do(pair: tuple[Question, Entrant]) -> None:
+            await self._do(*pair)
+            show(self.progress)
+
+        await for_each(self._until_ended(), do, self._workers)
         return self.progress
 
     async def _until_ended(self) -> AsyncIterator[tuple[Question, Entrant]]:
@@ -115,27 +122,26 @@ class Run:
 
     def _judged(self, question: Question, entrant: Entrant) -> bool:
         """Whether there is no opinion to be had of its answer."""
-        judge, result = self._examinations.get(entrant.contender.label), self._result(question, entrant)
+        judge, result = self._examination, self._result(question, entrant)
         return judge is None or result is None or judge.complete(question, result)
 
-    async def _do(self, pair: tuple[Question, Entrant]) -> None:
-        question, entrant = pair
+    async def _do(self, question: Question, entrant: Entrant) -> None:
         tab = self.ledger.begin()
         if tab is None:
             self.progress.ended = self.progress.ended or CEILING
             return
         try:
             result = self._result(question, entrant) or await self._ask(question, entrant, tab)
-            judge = self._examinations.get(entrant.contender.label)
-            if result and judge and not self.progress.ended:
-                await self._examine(judge, question, result, tab)
+            if result and self._examination and not self.progress.ended:
+                await self._examine(self._examination, question, result, tab)
         finally:
             tab.close()
-        self._show(self.progress)
 
     async def _ask(self, question: Question, entrant: Entrant, tab: Tab) -> Result | None:
         model = entrant.player(question)
         way = Way(Asked(question.question, self._scope), model)
+        if isinstance(model, ScriptedReader):
+            model.follow(way.reading)
         try:
             answer = await entrant.strategy.answer(way)
         except ModelError as error:
@@ -149,7 +155,12 @@ class Run:
         result = Result(
             question.id,
             entrant.contender.label,
-            replace(answer, strategy=entrant.contender.strategy, model=model.name),
+            replace(
+                answer,
+                text="" if entrant.contender.reader and answer.outcome == "answered" else answer.text,
+                strategy=entrant.contender.strategy,
+                model=model.name,
+            ),
         )
         return self._keep(result, entrant.fingerprint(question))
 
@@ -172,8 +183,8 @@ class Run:
         try:
             await judge.examine(question, result, tab.spend)
         except ModelError as error:
-            self.progress.unjudged_reason = f"The judge: {error}"
-            self._fault(error, self.progress.unjudged_reason)
+            self.progress.judge_failed = str(error)
+            self._fault(error, f"The judge: {error}")
         else:
             self._faults = 0
 

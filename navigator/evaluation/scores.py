@@ -2,7 +2,7 @@
 
 A figure that its question or its run has no ground for (no judge, no gold answer, no gold section, no price)
 is None, never 0. An answer that was not given (nothing found, failed, taken for a greeting) scores 0 where
-there is ground; a scripted reader's words are scored only where it has any.
+there is ground. A scripted reader's words are no answer: only what it read is scored.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _words(answer: Answer, question: Question, contender: Contender, language: s
     """What the answer's words are worth beside the gold answers and nuggets."""
     said = answer.text if answer.outcome == "answered" else ""
     golds = question.answers
-    if contender.reader and not answer.text:
+    if contender.reader:
         return _Words()
     covered = _share(nuggets_covered(said, question.nuggets, language))
     if not golds:

@@ -157,11 +157,11 @@ def _notes(
 ) -> Iterable[str]:
     if not indexed and any(question.gold for question in questions):
         yield "There are no pages to find the gold on: the figures of reading are left out."
-    for question in questions:
-        for problem in gold[question.id].missing:
-            yield f"Question {question.id} is left out of the figures of reading: {problem}."
     for label, of in scores.items():
         if len(of) < len(questions):
             yield f"{label} was asked {len(of)} of {len(questions)} questions: compare it with care."
     if strangers:
         yield f"{strangers} results belong to questions or contenders that are not in this report; they are left out."
+    for question in questions:
+        for problem in gold[question.id].missing:
+            yield f"Question {question.id} is left out of the figures of reading: {problem}."

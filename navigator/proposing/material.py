@@ -28,12 +28,12 @@ TELLING = 30
 TOGETHER = 3
 """Sections that one question is made from, at most."""
 _SILENT = frozenset({"code", "math"})
-_NO_MATERIAL = re.compile(
-    r"\b(?:change[\s_-]?logs?|changes|history|release[\s_-]?notes?|releases|what.?s[\s_-]?new|genindex|(?:py-)?modindex"
-    r"|search|index of|table of contents|contents|licen[sc]es?|(?:ä|ae)nderungen|versionshinweise|notes de version)\b",
-    re.IGNORECASE,
+_LISTING = re.compile(
+    r".*\b(?:change[\s_-]?logs?|release[\s_-]?notes?|what.?s[\s_-]?new)\b.*"
+    r"|(?:changes|history|news|releases|(?:gen|(?:py-)?mod)?index|search|(?:table[\s_-]of[\s_-])?contents|licen[sc]es?)",
+    re.IGNORECASE | re.DOTALL,
 )
-"""Titles, and last steps of a URL, of what lists versions or pages. People ask little of it."""
+"""Titles, and last steps of a URL, of what lists versions or pages: people ask little of it. By English names only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,9 @@ def kind_of(sections: Sequence[Section]) -> Kind:
 def usable(section: Located) -> bool:
     """Whether a section says enough, not too much, and is no list of versions or pages."""
     node, page = section.node, section.page
-    names = (node.title, page.title, page.canonical.rstrip("/").rpartition("/")[2].removesuffix(".html"))
-    if any(map(_NO_MATERIAL.search, names)):
+    step = page.canonical.partition("#")[0].rstrip("/").rpartition("/")[2].removesuffix(".html")
+    titles = (node.title.strip(), page.title.strip())
+    if any(map(_LISTING.fullmatch, titles)) or (step != "index" and _LISTING.fullmatch(step)):
         return False
     return _prose(node.blocks) >= SHORTEST and _bytes(node.text) <= LONGEST
 
@@ -114,17 +115,15 @@ def _bytes(text: str) -> int:
 def groups(sections: Sequence[Located]) -> list[tuple[Located, ...]]:
     """Sections of one page that belong together, two or three each: a section with those under it, in document order. No
     section is in two groups. `sections` are those of the page that are usable, in document order."""
-    families: dict[str, list[Located]] = {}
-    for section in sections:
-        families.setdefault(section.node.parent or section.node.id, []).append(section)
     found: list[tuple[Located, ...]] = []
     taken: set[str] = set()
-    for parent, children in families.items():
-        head = [section for section in sections if section.node.id == parent]
-        members = [each for each in dict.fromkeys([*head, *children]) if each.node.id not in taken]
-        runs = [tuple(members[at : at + TOGETHER]) for at in range(0, len(members), TOGETHER)]
-        found += [run for run in runs if len(run) > 1]
-        taken |= {each.node.id for run in runs if len(run) > 1 for each in run}
+    for parent in dict.fromkeys(section.node.parent for section in sections if section.node.parent):
+        family = [each for each in sections if parent in (each.node.id, each.node.parent) and each.node.id not in taken]
+        runs = [tuple(family[at : at + TOGETHER]) for at in range(0, len(family), TOGETHER)]
+        for run in runs:
+            if len(run) > 1:
+                found.append(run)
+                taken |= {each.node.id for each in run}
     return found
 
 

@@ -40,7 +40,7 @@ def by_words(chunks: Sequence[Chunk], wanted: Sequence[str]) -> list[Chunk]:
 
 def around(chunks: Sequence[Chunk], centre: str, allowed: Set[str], count: int) -> list[Chunk]:
     """Of a page's chunks the `count` nearest to one, in document order: first the others of its node, then what stands
-    before and after. `centre`: the id of that chunk, or of a node; none where the page no longer holds it. `allowed`: the
+    after and before (of two equally near the later). `centre`: the id of that chunk, or of a node; none where the page no longer holds it. `allowed`: the
     ids to choose from."""
     at = [index for index, chunk in enumerate(chunks) if centre in (chunk.id, chunk.node_id)]
     if not at:
@@ -48,7 +48,7 @@ def around(chunks: Sequence[Chunk], centre: str, allowed: Set[str], count: int) 
     own = chunks[at[0]].node_id
 
     def distance(index: int) -> tuple[bool, int, int]:
-        return chunks[index].node_id != own, min(abs(index - at[0]), abs(index - at[-1])), index
+        return chunks[index].node_id != own, min(abs(index - at[0]), abs(index - at[-1])), -index
 
     nearest = sorted((i for i, chunk in enumerate(chunks) if chunk.id in allowed), key=distance)[:count]
     return [chunks[index] for index in sorted(nearest)]

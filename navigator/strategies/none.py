@@ -40,8 +40,7 @@ class NoRetrieval:
         spoken = await way.speak(SYSTEM)
         if spoken.ended.reason == "refusal":
             return way.answer(spoken)
-        said, _, claims = from_marks(spoken.draft.said, {})
-        text = without_foreign_links(said, ())
+        text, _, claims = from_marks(without_foreign_links(spoken.draft.said, ()), {})
         if not text or text.startswith(NOT_FOUND):
             return way.end("not_found", f"{UNKNOWN} {text.removeprefix(NOT_FOUND).strip(' :')}".strip())
         note = f"{NOTHING_READ} {CUT_SHORT}" if spoken.ended.reason == "max_tokens" else NOTHING_READ

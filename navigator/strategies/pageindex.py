@@ -64,8 +64,8 @@ class PageIndex:
         """Nothing retrieved: not found, without a call."""
         asked, reading, started = way.asked, way.reading, time.monotonic()
         found = await self._retriever.dense(asked.question, asked.scope, self._bounds.document_chunks)
-        reading.nearest = await self._parts.sections(found.hits, reading.numbering, NEAREST)
         shown = await self._shown(way, found)
+        reading.nearest = await self._parts.sections(found.hits, reading.numbering, NEAREST)
         way.step(Step(PICK_PAGE, "", asked.question, shown=shown, seconds=time.monotonic() - started))
         if not shown:
             return way.not_found()

@@ -15,12 +15,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from subprocess import PIPE
 from tempfile import TemporaryFile
 from threading import Event, Lock, Thread
 from typing import IO
+
+import pytest
 
 SCRIPT = Path(__file__).with_name("fork_server.py")
 MAY_DIFFER = ("RITBOT_", "ANTHROPIC_", "COLUMNS", "PYTEST_")
@@ -30,10 +32,13 @@ MAY_DIFFER = ("RITBOT_", "ANTHROPIC_", "COLUMNS", "PYTEST_")
 class Forked:
     """A command's process. It has of subprocess.Popen[str] what tests use, and that means the same."""
 
-    def __init__(self, args: tuple[str, ...], pid: int, told: socket.socket, said: list[IO[str] | None]) -> None:
+    def __init__(
+        self, args: tuple[str, ...], pid: int, told: socket.socket, stdout: IO[str] | None, stderr: IO[str] | None
+    ) -> None:
         self.args = args
         self.pid = pid
-        self.stdout, self.stderr = said
+        self.stdout = stdout
+        self.stderr = stderr
         self.returncode: int | None = None
         self._ended = Event()
         Thread(target=self._learn_end, args=(told,), daemon=True).start()
@@ -77,7 +82,8 @@ class Forked:
 class ForkServer:
     """The server and the way to it. It starts with the first command and ends with `stop`."""
 
-    def __init__(self) -> None:
+    def __init__(self, script: Path = SCRIPT) -> None:
+        self._script = script
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -91,22 +97,26 @@ class ForkServer:
                 self._begin()
         other = sorted({name for name, _ in env.items() ^ self._environ.items() if not name.startswith(MAY_DIFFER)})
         assert not other, f"a command with another {', '.join(other)} needs a Python of its own"
-        said: list[IO[str] | None] = [None, None]
         told, tells = socket.socketpair()
-        with tells, ExitStack() as lent:  # what the command has is not held here, or its end would not be seen
-            streams = [os.open(os.devnull, os.O_RDONLY), out, err]
-            lent.callback(os.close, streams[0])
-            for number, wanted in enumerate((out, err)):
-                if wanted == PIPE:
-                    reads, streams[number + 1] = os.pipe()
-                    lent.callback(os.close, streams[number + 1])
-                    said[number] = open(reads, encoding="utf-8")  # noqa: SIM115 - `communicate` closes it
-            self._ask([tells.fileno(), *streams])
-        request = {"arguments": args, "cwd": str(folder), "environ": dict(env)}
-        told.sendall(json.dumps(request).encode() + b"\n")
-        pid = told.recv(4)
-        assert pid, self._complaint()
-        return Forked(args, int.from_bytes(pid, "little"), told, said)
+        request = json.dumps({"arguments": args, "cwd": str(folder), "environ": dict(env)}).encode() + b"\n"
+        with ExitStack() as ours:
+            ours.enter_context(told)
+            with ExitStack() as theirs:  # not held here for longer, or the end of what it says would not be seen
+                theirs.enter_context(tells)
+                nothing = theirs.enter_context(open(os.devnull))
+                (out, said), (err, complained) = (_stream(wanted, ours, theirs) for wanted in (out, err))
+                self._send([tells.fileno(), nothing.fileno(), out, err])
+            with suppress(OSError):
+                told.sendall(request)
+                if pid := told.recv(4):
+                    ours.pop_all()
+                    return Forked(args, int.from_bytes(pid, "little"), told, said, complained)
+        self._errors.seek(0)
+        pytest.fail(f"The fork server is gone. It said:\n{self._errors.read().decode(errors='replace')}")
+
+    def _send(self, descriptors: list[int]) -> None:
+        with suppress(OSError):  # it is gone: nor will it answer
+            socket.send_fds(self._control, [b"\n"], descriptors)
 
     def _begin(self) -> None:
         self._environ = dict(os.environ)
@@ -114,28 +124,32 @@ class ForkServer:
         self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with control:
             self._process = subprocess.Popen(
-                [sys.executable, str(SCRIPT), str(control.fileno())],
+                [sys.executable, str(self._script), str(control.fileno())],
                 pass_fds=[control.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
             )
 
-    def _ask(self, descriptors: list[int]) -> None:
-        try:
-            socket.send_fds(self._control, [b"\n"], descriptors)
-        except OSError as error:
-            raise AssertionError(self._complaint()) from error
-
-    def _complaint(self) -> str:
-        self._errors.seek(0)
-        return f"the fork server is gone; it said:\n{self._errors.read().decode(errors='replace')}"
+    def threads(self) -> int:
+        """How many it runs: with more than one, a fork may never end."""
+        assert self._process
+        return len(list(Path(f"/proc/{self._process.pid}/task").iterdir()))
 
     def stop(self) -> None:
         if self._process is not None:
             self._control.close()
             self._process.wait()
             self._errors.close()
+
+
+def _stream(wanted: int, ours: ExitStack, theirs: ExitStack) -> tuple[int, IO[str] | None]:
+    """What a command writes to, and where it is read from here: nowhere if it is not PIPE."""
+    if wanted != PIPE:
+        return wanted, None
+    reads, writes = os.pipe()
+    theirs.callback(os.close, writes)
+    return writes, ours.enter_context(open(reads, encoding="utf-8"))
 
 
 FORKS = ForkServer()

@@ -131,7 +131,8 @@ async def test_whoever_answers_may_die_be_stopped_or_be_told_to_end(
     writer = Writer()
     api.always(writer)
     with ExitStack() as stack:
-        listens, one, two = (stack.enter_context(running(place, role)) for role in ("slack", "answer", "answer"))
+        roles = (("slack", True), ("answer", True), ("answer", False))
+        listens, one, two = (stack.enter_context(running(place, role, fresh=fresh)) for role, fresh in roles)
         await ready(listens, one, two)
         writer.pace = 0.8
 

@@ -40,19 +40,30 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "COLUMNS": "100", "RITBOT_HTTP__PORT": "0", **more}
 
 
+def start(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
+) -> Forked | subprocess.Popen[str]:
+    """Forked from a Python that has loaded the libraries; `fresh`: in a Python of its own, as a shell starts it."""
+    environ = environment(**(env or {}))
+    if not fresh:
+        return FORKS.start(folder, *arguments, env=environ)
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(
+        [*RITBOT, *arguments], cwd=folder, env=environ, stdin=nothing, stdout=pipe, stderr=pipe, text=True
+    )
+
+
 def ritbot(
     folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run it to its end: forked from a Python that has loaded the libraries, or `fresh`, as a shell starts it."""
-    command, environ = [*RITBOT, *arguments], environment(**(env or {}))
-    if fresh:
-        nothing = subprocess.DEVNULL
-        return subprocess.run(
-            command, cwd=folder, env=environ, capture_output=True, text=True, timeout=110, stdin=nothing, check=False
-        )
-    process = FORKS.start(folder, *arguments, env=environ)
-    out, err = process.communicate(110)
-    return subprocess.CompletedProcess(command, process.wait(), out, err)
+    """Run it to its end."""
+    process = start(folder, *arguments, env=env, fresh=fresh)
+    try:
+        out, err = process.communicate(timeout=110)
+    finally:
+        process.kill()
+        status = process.wait()
+    return subprocess.CompletedProcess(arguments, status, out, err)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +213,7 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     for n in range(60):
         text = " ".join(f"<p>Paragraph {k} of page {n} tells about subject {n * 100 + k}.</p>" for k in range(10))
         (tmp_path / "html" / f"p{n:02}.html").write_text(html(f"Page {n}", text), encoding="utf-8")
-    running = FORKS.start(tmp_path, "index", "html", "--folder", "data", env=environment())
+    running = start(tmp_path, "index", "html", "--folder", "data")
     deadline = time.monotonic() + 90
     while not pages_in(tmp_path / "data") and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -222,8 +233,8 @@ def test_the_watcher_notices_an_edited_file_and_stops_when_told(tmp_path: Path) 
     (tmp_path / "html").mkdir()
     page = tmp_path / "html" / "pump.html"
     page.write_text(html("Pump", "<p>The pump is blue.</p>"), encoding="utf-8")
-    env = environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json")
-    running = FORKS.start(tmp_path, "watch", "html", "--folder", "data", env=env)
+    env = {"RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json"}
+    running = start(tmp_path, "watch", "html", "--folder", "data", env=env)
     try:
         handled(running, "new")
         page.write_text(html("Pump", "<p>The pump is crimson.</p>"), encoding="utf-8")
@@ -236,7 +247,7 @@ def test_the_watcher_notices_an_edited_file_and_stops_when_told(tmp_path: Path) 
     assert "crimson" in ritbot(tmp_path, "ask", "Which colour is the pump?", "--folder", "data").stdout
 
 
-def handled(running: Forked, kind: str) -> None:
+def handled(running: Forked | subprocess.Popen[str], kind: str) -> None:
     """Wait until the log says that a page was handled, with this outcome; its end is a failure."""
     assert running.stderr is not None
     for line in running.stderr:

@@ -52,9 +52,9 @@ def test_without_a_model_it_says_how_to_set_one_and_still_what_there_is_to_do(pl
     assert "set ANTHROPIC_API_KEY or model.api_key" in refused.stderr
     looked = ritbot(place, "enrich", "--dry-run")
     assert looked.returncode == 0
-    assert "long sections without headings: 1, " in looked.stdout
-    assert "sections without a summary: 7, " in looked.stdout
-    assert "at most about $0.00" in looked.stdout
+    assert "Long sections without headings: 1, " in looked.stdout
+    assert "Sections without a summary: 7, " in looked.stdout
+    assert "to write, estimated cost less than $0.01." in looked.stdout
     assert ritbot(place, "enrich", "pump").returncode == 2
     assert ritbot(place, "enrich", "--max-cost", "0").returncode == 2
 
@@ -91,7 +91,7 @@ async def test_killed_half_way_it_goes_on_and_answers_show_what_was_written(plac
         assert begun < len(asked)
         again = await asyncio.to_thread(ritbot, place, "enrich", env=env)
         assert again.returncode == 0
-        assert "sections without a summary: none." in again.stdout
+        assert "Sections without a summary: none." in again.stdout
         trace = await ask(place, api, env)
         assert "Part from 1 (All about Part from 1.; Part from 1)" in trace["steps"][0]["shown"]
         shown = {path[-1]: node for _, node, path in trace["shown"]}

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.forked import FORKS
-from tests.e2e.test_command import PAGES, environment, ritbot
+from tests.e2e.test_command import PAGES, ritbot, start
 from tests.fakes.tiny_model import DIMENSIONS, tiny_model
 from tests.servers.opensearch import OpenSearch
 
@@ -83,7 +82,7 @@ def test_reembed_before_there_is_an_index_says_so(tmp_path: Path) -> None:
 
 def test_an_interrupted_reembed_leaves_the_index_before_in_order(place: Path) -> None:
     folder = place
-    run = FORKS.start(folder, "reembed", env=environment(**TINY))
+    run = start(folder, "reembed", env=TINY)
     give_up = time.monotonic() + 60
     while len(list((folder / "data/chunks").iterdir())) < 2 and run.poll() is None and time.monotonic() < give_up:
         time.sleep(0.002)

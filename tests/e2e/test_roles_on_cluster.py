@@ -7,7 +7,6 @@ import asyncio
 import json
 import re
 import signal
-import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,7 +25,7 @@ from deploy.hooks import sign
 from deploy.settings import load
 from ingest.ports import TreeStore
 from ingest.urls import page_key
-from tests.e2e.test_command import RITBOT, environment, ritbot
+from tests.e2e.test_command import ritbot, start
 from tests.fakes.docsite import DocSite, status
 from tests.fakes.site import html
 from tests.servers.kafka import Kafka
@@ -40,15 +39,9 @@ PAGES = 8
 class Running:
     """A role as a process; what it logs is read all the time."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [*RITBOT, *arguments],
-            cwd=folder,
-            env=environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, folder: Path, *arguments: str, fresh: bool = False) -> None:
+        env = {"RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json"}
+        self.process = start(folder, *arguments, env=env, fresh=fresh)
         self.events: list[dict[str, Any]] = []
         self.output: list[str] = []
         self._readers = [Thread(target=self._read_log), Thread(target=self._read_output)]
@@ -89,8 +82,8 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str) -> Iterator[Running]:
-    role = Running(folder, *arguments)
+def running(folder: Path, *arguments: str, fresh: bool = False) -> Iterator[Running]:
+    role = Running(folder, *arguments, fresh=fresh)
     try:
         yield role
     finally:
@@ -190,7 +183,8 @@ async def is_ready(role: Running) -> bool:
 async def test_what_is_published_is_searchable_whoever_is_killed(place: Path, docs: DocSite) -> None:
     publish(docs, "blue")
     with ExitStack() as stack:
-        one, two, watch = (stack.enter_context(running(place, role)) for role in ("indexer", "indexer", "watch"))
+        roles = (("indexer", True), ("indexer", False), ("watch", True))
+        one, two, watch = (stack.enter_context(running(place, role, fresh=fresh)) for role, fresh in roles)
         await until(lambda: one.address, "the indexer listens", one)
         starting = await get(one, "/readyz")
         assert (starting.status_code, starting.json()["status"]) == (503, "starting")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.forked import FORKS, Forked
 from tests.e2e.test_command import PAGES, RITBOT, environment, ritbot
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
@@ -41,7 +42,7 @@ class Served:
     """A `ritbot serve` in a process of its own, with what it said."""
 
     folder: Path
-    process: subprocess.Popen[bytes]
+    process: Forked | subprocess.Popen[bytes]
 
     @property
     def said(self) -> str:
@@ -62,11 +63,15 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, **env: str) -> Iterator[Served]:
+def serving(folder: Path, env: Mapping[str, str] | None = None, *, fresh: bool = False) -> Iterator[Served]:
     """It has indexed what it watches, and takes questions."""
-    env = {"RITBOT_HTTP__PORT": "0", "RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json", **env}
+    environ = environment(RITBOT_LOG__LEVEL="debug", RITBOT_LOG__FORMAT="json", **(env or {}))
+    process: Forked | subprocess.Popen[bytes]
     with (folder / "said").open("wb") as said, (folder / "log").open("wb") as log:
-        process = subprocess.Popen([*RITBOT, "serve"], cwd=folder, env=environment(**env), stdout=said, stderr=log)
+        if fresh:
+            process = subprocess.Popen([*RITBOT, "serve"], cwd=folder, env=environ, stdout=said, stderr=log)
+        else:
+            process = FORKS.start(folder, "serve", env=environ, out=said.fileno(), err=log.fileno())
     served = Served(folder, process)
     try:
         served.logged("event_handled", len(PAGES))
@@ -89,7 +94,7 @@ def site(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(site(tmp_path_factory.mktemp("served"))) as served:
+    with serving(site(tmp_path_factory.mktemp("served")), fresh=True) as served:
         yield served
 
 
@@ -194,7 +199,7 @@ async def test_a_client_that_is_killed_ends_its_question_and_a_stop_waits_for_th
 
 
 def _kill_one_and_stop(folder: Path, api: MessagesApi, env: dict[str, str]) -> None:
-    with serving(folder, **env) as served:
+    with serving(folder, env) as served:
         command = [*RITBOT, "ask", QUESTION, "--json"]
         killed = subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL)
         until(lambda: len(api.requests) == 1, lambda: served.said)

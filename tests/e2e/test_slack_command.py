@@ -13,7 +13,7 @@ from tests.fakes.slack.server import FakeSlack
 
 
 def test_nothing_set_is_no_fault_of_init_and_one_of_the_listeners(tmp_path: Path) -> None:
-    listened, inited = ritbot(tmp_path, "slack"), ritbot(tmp_path, "slack", "init")
+    listened, inited = ritbot(tmp_path, "slack", fresh=True), ritbot(tmp_path, "slack", "init", fresh=True)
     assert listened.returncode == 2
     assert "slack.bot_token and slack.app_token must be set" in listened.stderr
     assert inited.returncode == 0

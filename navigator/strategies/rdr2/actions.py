@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from navigator.strategies.rdr2.tree import Subtree
+from navigator.strategies.rdr2.tree import Choices
 
 ActionKind = Literal["ANS", "EXP", "REF"]
 
@@ -44,12 +44,11 @@ class Routed:
     lines: int = 0
     collapsed: bool = False
 
-    def written(self, subtree: Subtree) -> str:
-        """The actions that count, in the form in which a router should write them."""
-        nodes = subtree.tree.nodes
-        lines = [f"[ANS] {block}: {first_words(nodes[block].text)}" for block in self.selected]
+    def written(self, choices: Choices) -> str:
+        """The actions that count, in the form in which a router should write them; "" where none does."""
+        lines = [f"[ANS] {block}: {first_words(choices.texts[block])}" for block in self.selected]
         if self.expand is not None:
-            lines.append(f"[EXP] {self.expand}: {first_words(nodes[self.expand].text)}")
+            lines.append(f"[EXP] {self.expand}: {first_words(choices.texts[self.expand])}")
         return "\n".join(lines) or ("[REF]" if self.refused else "")
 
 
@@ -62,7 +61,7 @@ class Action:
     words: str = ""
 
 
-def read_actions(reply: str, subtree: Subtree, *, may_expand: bool = True) -> Routed:
+def read_actions(reply: str, choices: Choices, *, may_expand: bool = True) -> Routed:
     """`may_expand`: whether EXP is among the actions at all."""
     lines = [line for line in reply.split("\n", LINES)[:LINES] if line.strip() and not _FENCE.fullmatch(line[:LINE])]
     actions = [parse(line[:LINE]) for line in lines]
@@ -75,7 +74,7 @@ def read_actions(reply: str, subtree: Subtree, *, may_expand: bool = True) -> Ro
             expelled.append(f"no action: {line.strip()[:CHARACTERS]}")
         elif action.target is None:
             continue
-        elif wrong := _wrong(action.kind, action.target, action.words, subtree, may_expand):
+        elif wrong := _wrong(action.kind, action.target, action.words, choices, may_expand):
             expelled.append(wrong)
         elif action.kind == "ANS":
             selected.add(action.target)
@@ -102,19 +101,17 @@ def parse(line: str) -> Action | None:
     return Action(kind, int(target[1]), target[2]) if target else None
 
 
-def _wrong(kind: ActionKind, target: int, words: str, subtree: Subtree, may_expand: bool) -> str:
+def _wrong(kind: ActionKind, target: int, words: str, choices: Choices, may_expand: bool) -> str:
     """Why an action cannot be done; "" where it can."""
-    nodes = subtree.tree.nodes
-    if target >= len(nodes):
-        return f"{kind} {target}: no such id"
-    node = nodes[target]
-    if kind == "ANS" and target not in subtree.visible:
-        return f"ANS {target}: {'not unfolded' if node.is_content else 'a heading'}"
+    if target not in choices.texts:
+        return f"{kind} {target}: not shown"
+    if kind == "ANS" and target not in choices.visible:
+        return f"ANS {target}: a heading"
     if kind == "EXP" and not may_expand:
         return f"EXP {target}: nothing can be unfolded"
-    if kind == "EXP" and (node.is_content or not subtree.unseen(target)):
-        return f"EXP {target}: {'no heading' if node.is_content else 'nothing is folded under it'}"
-    return "" if grounded(words, node.text) else f"{kind} {target}: other words than those of this id"
+    if kind == "EXP" and target not in choices.folded:
+        return f"EXP {target}: {'no heading' if target in choices.visible else 'nothing is folded under it'}"
+    return "" if grounded(words, choices.texts[target]) else f"{kind} {target}: other words than those of this id"
 
 
 def grounded(words: str, text: str) -> bool:

@@ -87,7 +87,7 @@ class Router:
         started = time.monotonic()
         shown = subtree.render(structure=self.structure)
         written = await write(self.model, self.system, page_prompt(question, shown))
-        routed = read_actions(written.text, subtree, may_expand=self.may_expand)
+        routed = read_actions(written.text, subtree.choices(), may_expand=self.may_expand)
         return Look(subtree, shown, written.text, routed, written.usage, time.monotonic() - started)
 
     async def rounds(self, question: str, subtree: Subtree) -> AsyncGenerator[Look, None]:

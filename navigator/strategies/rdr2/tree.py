@@ -117,6 +117,16 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """What a router can choose from: the `texts` of all ids that it is shown, which of them are `visible` blocks, and which
+    are headings with something `folded` under them."""
+
+    texts: Mapping[int, str]
+    visible: frozenset[int]
+    folded: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Subtree:
     """A retrieval subtree: all headings of the tree and the `visible` blocks, in document order. `seen`: all blocks that
     are visible or were in a round before."""
@@ -136,6 +146,22 @@ class Subtree:
         if not fresh:
             raise ValueError(f"nothing is folded under {heading}")
         return Subtree(self.tree, fresh, self.seen | set(fresh))
+
+    def choices(self) -> Choices:
+        nodes, visible = self.tree.nodes, frozenset(self.visible)
+        texts = {node.id: node.text for node in nodes if not node.is_content or node.id in visible}
+        unseen = [int(node.is_content and node.id not in self.seen) for node in nodes]
+        below = list(unseen)
+        for node in reversed(nodes):
+            if node.parent is not None:
+                below[node.parent] += below[node.id]
+        folded = {
+            node.id
+            for node in nodes
+            if not node.is_content
+            and (any(unseen[block] for block in own) if (own := self.tree.content.get(node.id)) else below[node.id])
+        }
+        return Choices(texts, visible, frozenset(folded))
 
     def render(self, *, structure: bool = True) -> str:
         """S: a line a node, `id: text`, indented by depth. Without `structure`: the visible blocks alone, flat."""

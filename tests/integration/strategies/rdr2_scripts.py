@@ -50,6 +50,7 @@ def exp(words: str) -> Callable[[Request], str]:
 
 
 REF = ("[REF]",)
+FILL_IT = Answer((cited("Fill it.", (0, 0, 0)),))
 
 
 def said_by(request: Request) -> str:
@@ -76,9 +77,7 @@ def is_router(request: Request) -> bool:
 class Script:
     """Replies by page, one a round, the last again and again; REF for a page without. `answer`: what the reader says."""
 
-    def __init__(
-        self, pages: Mapping[str, Sequence[Reply]], answer: Answer = Answer((cited("Fill it.", (0, 0, 0)),))
-    ) -> None:
+    def __init__(self, pages: Mapping[str, Sequence[Reply]], answer: Answer = FILL_IT) -> None:
         self._pages = {title: list(replies) for title, replies in pages.items()}
         self._answer = answer
         self.looks: list[Request] = []
@@ -119,7 +118,5 @@ def navigator(
     router: Model | None = None,
     rules: Rules | None = None,
 ) -> Navigator:
-    ground = Ground(
-        retriever_of(site), site.trees, parts_of(site), rules or Rules(), bounds or Bounds(), router=router
-    )
+    ground = Ground(retriever_of(site), site.trees, parts_of(site), rules or Rules(), bounds or Bounds(), router=router)
     return Navigator({"rdr2": build("rdr2", ground)}, model, lambda _: "rdr2")

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
+from ingest.model import Scope
 from navigator.answer import Answer, Step
 from navigator.strategies.bounds import Bounds
 from navigator.strategies.rdr2.rdr2 import KEPT
@@ -30,9 +32,13 @@ ONE = Bounds(chunks=1)
 """Only the page about pumps is retrieved, by its section about priming."""
 
 
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[IndexedSite]:
-    async with indexed_site(tmp_path, PAGES) as open_site:
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[IndexedSite]:
+    """No test changes it."""
+    async with indexed_site(tmp_path_factory.mktemp("site"), PAGES) as open_site:
         yield open_site
 
 
@@ -111,9 +117,9 @@ async def test_a_router_that_refuses_every_page_ends_as_not_found(site: IndexedS
 
 
 async def test_nothing_retrieved_ends_as_not_found_without_a_call(site: IndexedSite) -> None:
-    script = Script({})
-    answer = await ask(site, script, question="???")
-    assert (answer.outcome, script.looks) == ("not_found", [])
+    async with MessagesApi() as api, model_at(api) as model:
+        answer = await navigator(site, model).ask(QUESTION, Scope(frozenset({"elsewhere"})))
+    assert (answer.outcome, api.requests, answer.nearest) == ("not_found", [], ())
 
 
 @pytest.mark.parametrize("expansions", [1, 3])
@@ -133,7 +139,7 @@ WRONG: list[tuple[str, Reply]] = [
     ("prose", ["You fill the casing and run the command."]),
     ("nothing", Replied(())),
     ("a refusal", Replied((text("No."),), stop="refusal")),
-    ("very much", ["x" * 300_000, *["[ANS] 99: y"] * 2_000]),
+    ("very much", ["x" * 20_000, *["[ANS] 99: y"] * 700]),
 ]
 
 

@@ -31,7 +31,9 @@ def index(*pages: Outline) -> dict[str, Outline]:
     return {page.key: page for page in pages}
 
 
-INSTALL = outline("guide/install.html", ("linux", None), ("apt", "linux"), ("pip", "linux"), ("windows", None))
+INSTALL = outline(
+    "guide/install.html", ("linux", None), ("apt", "linux"), ("ppa", "apt"), ("pip", "linux"), ("windows", None)
+)
 USE = outline("guide/use.html", ("first", None), ("second", None))
 PAGES = index(INSTALL, USE)
 
@@ -92,7 +94,7 @@ def run(
             read = [anchors[i % 4]] if right else ["install#pip"]
             read += ["use#first"] if chance.random() < 0.4 else []
             usage = Usage(1000 + i, 90, cost=None if dollars is None else dollars * (0.7 + 0.6 * chance.random()))
-            steps = (Step("get_toc", "", query="q"), Step("read", "", numbers=(1, 2)))  # type: ignore[arg-type]
+            steps = (Step("get_toc", "", query="q"), Step("read", "", numbers=(1, 2)))
             text = f"With tool {i}, of course. [1]" if right else "With the other *tool*."
             given = answer(
                 text,

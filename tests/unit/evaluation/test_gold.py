@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,11 +34,15 @@ def test_a_page_is_all_its_nodes() -> None:
 
 @pytest.mark.parametrize("gold", [Gold(INSTALL.key, "linux"), Gold(node=node("install#linux"))])
 def test_a_section_is_itself_and_everything_below_it(gold: Gold) -> None:
-    assert found(gold).nodes == {node("install#linux"), node("install#apt"), node("install#pip")}
+    below = ("linux", "apt", "ppa", "pip")
+    assert found(gold).nodes == {node(f"install#{anchor}") for anchor in below}
 
 
 def test_the_own_node_of_a_page_has_the_whole_page_below_it() -> None:
-    assert found(Gold(node=node("use#"))).nodes == {heading.id for heading in USE.headings}
+    headings = (USE.headings[0], *(replace(heading, parent=None) for heading in USE.headings[1:]))
+    for page in (USE, replace(USE, headings=headings)):
+        own = Question("q", "?", gold=(Gold(node=node("use#")),))
+        assert resolve(own, index(page)).nodes == {heading.id for heading in USE.headings}
 
 
 @pytest.mark.parametrize(
@@ -78,8 +84,9 @@ def test_a_path_that_ends_several_pages_is_told_not_guessed() -> None:
     )
 
 
-def test_a_path_ends_a_url_at_a_slash_only() -> None:
-    assert found(Gold("stall.html")).missing == ("the index has no page stall.html",)
+@pytest.mark.parametrize("path", ["stall.html", "other/install.html", "guide/other/install.html"])
+def test_a_path_is_the_end_of_a_url_from_a_slash_on(path: str) -> None:
+    assert found(Gold(path)).missing == (f"the index has no page {path}",)
 
 
 @pytest.mark.parametrize(

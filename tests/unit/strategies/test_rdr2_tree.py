@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ingest.model import Block
 from ingest.ports import Heading
 from navigator.strategies.rdr2 import tree as rdr2
-from navigator.strategies.rdr2.tree import Subtree, Tree
+from navigator.strategies.rdr2.tree import Choices, Subtree, Tree
 from tests.unit.strategies.rdr2_trees import blocks, heading, pumps, trees
 
 ID = re.compile(r"^ *([0-9]+):", re.MULTILINE)
@@ -139,6 +139,11 @@ def test_only_content_is_ever_visible_nothing_twice_and_all_headings_always(tree
         assert all(tree.nodes[i].is_content for i in subtree.visible)
         assert ids_in(subtree.render()) == sorted([*headings, *subtree.visible])
         folded = [name for name in headings if subtree.unseen(name)]
+        assert subtree.choices() == Choices(
+            {i: tree.nodes[i].text for i in (*headings, *subtree.visible)},
+            frozenset(subtree.visible),
+            frozenset(folded),
+        )
         if not folded:
             break
         subtree = subtree.expanded(data.draw(st.sampled_from(folded)))

@@ -1,0 +1,226 @@
+"""What an evaluation is made of: who takes part over the open stores, who judges, what there is to find.
+
+A contender's answers count for as long as nothing changes that they depend on: the pages, the notes that a forest shows,
+the embedding model, the numbers of search and strategy, the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from deploy.complaints import SettingsError, did_you_mean
+from deploy.compose import Stores
+from deploy.contenders import Variant, variants
+from deploy.model_settings import RouterSettings
+from deploy.navigation import anthropic_model, ground_of, prices_of, recipe_of
+from deploy.settings import Settings
+from ingest.model import Scope, sha256
+from ingest.notes import Spent
+from ingest.ports import Outline
+from navigator.enrichment.budget import price
+from navigator.evaluation.cold import ColdModel
+from navigator.evaluation.entrants import Entrant, Player
+from navigator.evaluation.gold import Library
+from navigator.evaluation.questions import Question
+from navigator.evaluation.readers import TOP, OracleReader, TopReader
+from navigator.evaluation.results import Contender, Preprocessing, Ranked
+from navigator.evaluation.routed_pages import RoutedPages
+from navigator.ports import Model
+from navigator.strategies.bounds import Bounds
+from navigator.strategies.build import FOR_PEOPLE, STRATEGIES, build
+
+READERS = ("top", "oracle")
+HELPED_BY_NOTES = ("rit", "pageindex")
+"""Strategies that show summaries and titles which a model wrote before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `ritbot eval` was asked for. `judge` None: where there is a model and a gold answer. `readers`: in the place of
+    the model."""
+
+    questions: Path
+    strategies: tuple[str, ...] = FOR_PEOPLE
+    sweeps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    without_structure: bool = False
+    out: Path | None = None
+    limit: int | None = None
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    judge: bool | None = None
+    grades: bool = False
+    readers: tuple[str, ...] = ()
+    concurrency: int | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.out or Path("eval") / self.questions.stem
+
+
+def checked(settings: Settings, wanted: Wanted, questions: Sequence[Question]) -> Wanted:
+    """With what follows from there being a model or none. Raises SettingsError where it cannot be done."""
+    for what, names, known in (
+        ("strategy", wanted.strategies, tuple(STRATEGIES)),
+        ("scripted reader", wanted.readers, READERS),
+    ):
+        for name in names:
+            if name not in known:
+                raise SettingsError(
+                    f"there is no {what} {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
+                )
+    if settings.model.chosen == "extractive" and not wanted.readers:
+        wanted = replace(wanted, readers=READERS)
+    gold = any(question.answers or question.nuggets for question in questions) or wanted.grades
+    if not wanted.readers:
+        judge = gold if wanted.judge is None else wanted.judge
+        if judge and not gold:
+            raise SettingsError("there is nothing to judge by: no question has an answer or nuggets")
+        if wanted.grades and not judge:
+            raise SettingsError("--grades asks a judge: leave out --no-judge")
+        wanted = replace(wanted, judge=judge)
+        if wanted.max_cost is not None:
+            _need_prices(settings, wanted)
+        return wanted
+    if "none" in wanted.strategies:
+        raise SettingsError("the strategy none is a model alone: it needs one, and no scripted reader in its place")
+    if wanted.judge or wanted.grades:
+        raise SettingsError("scripted readers give no answers to judge: a model must be set, and --reader left out")
+    return replace(wanted, judge=False)
+
+
+def _need_prices(settings: Settings, wanted: Wanted) -> None:
+    asked = {"model": settings}
+    if wanted.judge:
+        asked["evaluation.judge"] = judging(settings)
+    if settings.router.name and "rdr2" in wanted.strategies:
+        asked["router"] = settings.routing
+    for where, of in asked.items():
+        if price(prices_of(of), 1, 1) is None:
+            prices = "evaluation.judge_prices" if where == "evaluation.judge" else f"{where}.prices"
+            raise SettingsError(
+                f"what {of.model.name} costs is not known, so that dollars are no ceiling: set {prices}.input and "
+                f"{prices}.output, or a ceiling in tokens with --max-tokens"
+            )
+
+
+def judging(settings: Settings) -> Settings:
+    """The same, with the model that judges as its model."""
+    judge = settings.evaluation
+    if judge.judge is None and judge.judge_base_url is None:
+        return settings
+    router = RouterSettings(
+        name=judge.judge, api_key=judge.judge_api_key, base_url=judge.judge_base_url, prices=judge.judge_prices
+    )
+    return settings.model_copy(update={"router": router}).routing
+
+
+async def open_judge(stack: AsyncExitStack, settings: Settings) -> Model:
+    of = judging(settings)
+    cold = await stack.enter_async_context(anthropic_model(of, temperature=0.0))
+    return ColdModel(cold, await stack.enter_async_context(anthropic_model(of)))
+
+
+async def entrants(
+    stack: AsyncExitStack,
+    stores: Stores,
+    wanted: Wanted,
+    languages: Sequence[str],
+    scope: Scope,
+    outlines: Mapping[str, Outline],
+) -> list[Entrant]:
+    """Everyone who takes part; models are opened in the stack."""
+    settings = stores.settings
+    router, players = None, _readers(stores, outlines, wanted.readers)
+    if not wanted.readers:
+        model = await stack.enter_async_context(anthropic_model(settings))
+        players = {"": lambda question: model}
+        if settings.router.name:
+            router = await stack.enter_async_context(anthropic_model(settings.routing))
+    chosen = variants(
+        wanted.strategies,
+        recipe_of(settings),
+        Bounds(**settings.strategies.model_dump()),
+        wanted.sweeps,
+        without_structure=wanted.without_structure,
+    )
+    state = await _state(stores, languages, scope)
+    found = []
+    for variant in chosen:
+        ground = ground_of(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
+        strategy = build(variant.strategy, ground)
+        for reader, player in players.items():
+            made_from = sha256(state, repr(variant), repr(ground.rules), *_who(settings, variant, reader))
+            contender = _read_by(variant.contender, reader)
+            found.append(Entrant(contender, strategy, player, made_from, told_gold=reader == "oracle"))
+    return found
+
+
+def _readers(stores: Stores, outlines: Mapping[str, Outline], names: Sequence[str]) -> dict[str, Player]:
+    pages, library = RoutedPages(outlines, stores.trees), Library(outlines)
+    known: dict[str, Player] = {
+        "top": lambda question: TopReader(pages),
+        "oracle": lambda question: OracleReader(pages, library.resolve(question).nodes),
+    }
+    return {name: known[name] for name in names}
+
+
+def _read_by(contender: Contender, reader: str) -> Contender:
+    return replace(contender, label=f"{contender.label}, {reader} reader", reader=reader) if reader else contender
+
+
+def _who(settings: Settings, variant: Variant, reader: str) -> tuple[str, ...]:
+    """Who chooses and answers."""
+    if reader:
+        return (reader, str(TOP))
+    routing = settings.routing.model.name if variant.strategy == "rdr2" else ""
+    return (settings.model.name, str(settings.model.base_url), routing)
+
+
+async def _state(stores: Stores, languages: Sequence[str], scope: Scope) -> str:
+    """What answers depend on in the stores; changes with any page in scope."""
+    states = stores.trees.scan()
+    pages = [
+        f"{s.key} {s.changed_at.isoformat()} {s.chunks} {s.parser_version} {s.analyser_version}"
+        async for s in states
+        if s.state == "live" and scope.holds(s.site, s.version)
+    ]
+    retrieval = stores.settings.retrieval
+    notes = sorted((kind, total.found) for kind, total in (await stores.notes.totals()).items())
+    shown = [retrieval.outline, notes if retrieval.summaries else None]
+    return sha256(stores.embedder.name, repr([sorted(languages), *shown]), *sorted(pages))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a report needs of the index beside the answers. `ranked`: plain retrieval, as it is set."""
+
+    outlines: Mapping[str, Outline]
+    ranked: tuple[Ranked, ...]
+    preprocessing: tuple[Preprocessing, ...]
+    language: str
+
+
+async def known_of(stores: Stores, languages: Sequence[str], scope: Scope, questions: Sequence[Question]) -> Known:
+    retriever = ground_of(stores, languages).retriever
+    found = [Ranked(q.id, tuple((await retriever.search(q.question, scope)).scores)) for q in questions]
+    return Known(await _outlines(stores, scope), tuple(found), await _preprocessing(stores), languages[0])
+
+
+async def _outlines(stores: Stores, scope: Scope) -> Mapping[str, Outline]:
+    """The live pages in scope, by key."""
+    states = stores.trees.scan()
+    return await stores.trees.outlines(
+        [s.key async for s in states if s.state == "live" and scope.holds(s.site, s.version)]
+    )
+
+
+async def _preprocessing(stores: Stores) -> tuple[Preprocessing, ...]:
+    """What `ritbot enrich` has used, for the strategies whose model sees its work."""
+    totals = (await stores.notes.totals()).values() if stores.settings.retrieval.summaries else ()
+    spent = sum((total.spent for total in totals), Spent())
+    cost = None if spent.unpriced else spent.cost
+    tokens = spent.input_tokens + spent.output_tokens
+    return tuple(Preprocessing(name, tokens, cost) for name in HELPED_BY_NOTES) if tokens else ()

@@ -1,0 +1,177 @@
+"""Scripted readers: models without a model, that play a strategy's game by a fixed rule. They show how far retrieval and
+a strategy's own way carry; they understand nothing, and their answers are no answers.
+
+- Top reader: takes what the search scored best. Of a forest the m best sections; of a table of contents the m whose
+  titles share most terms with the question; as a router all text that is unfolded, unfolding nothing further.
+- Oracle reader: knows which sections are gold and reads just those, where the way offers them: what it does not read
+  could not be reached. It searches once, with the question as it stands. Where a search gives text (vanilla, agentic,
+  Interact-RAG) there is nothing to choose: it differs from the top reader in not answering where no gold was given.
+
+What they are given is counted at four characters a token, as if a model were: an estimate of what such a way costs.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+
+from ingest.text.words import terms
+from navigator.answer import Passage, Usage
+from navigator.evaluation.routed_pages import RoutedPages, Shown, shown_in
+from navigator.forest import Forest
+from navigator.ports import Called, Cited, Ended, ModelEvent, ModelTurn, Said, Tool, ToolCall, ToolTurn, Turn, UserTurn
+from navigator.reading import Reading
+from navigator.rules import GET_TOC, NOT_FOUND, READ, question_of
+from navigator.strategies.rdr2.actions import first_words
+
+TOP = 5
+"""m of the top reader."""
+SEARCH = "search"
+"""What every strategy calls its plain search for chunks."""
+CHARACTERS_PER_TOKEN = 4
+
+
+class ScriptedReader(ABC):
+    """Implements navigator.ports.Model for one question on one way; `follow` is told of that way first."""
+
+    cites = True
+    context_window = 1_000_000
+
+    def __init__(self, pages: RoutedPages) -> None:
+        self._pages = pages
+        self._reading = Reading()
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    def follow(self, reading: Reading) -> None:
+        """What this question was shown: the sections behind the numbers that a model would read."""
+        self._reading = reading
+
+    @abstractmethod
+    def _sections(self, question: str, forests: Sequence[Forest]) -> list[int]:
+        """The numbers to read next, of what was shown and not read."""
+
+    @abstractmethod
+    def _worth_an_answer(self, passages: Sequence[Passage]) -> bool: ...
+
+    @abstractmethod
+    async def _route(self, shown: Shown, *, may_expand: bool) -> tuple[list[int], int | None]:
+        """Blocks to select, and a heading to unfold."""
+
+    async def turn(
+        self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        first = next(turn for turn in turns if isinstance(turn, UserTurn))
+        given = Usage(_size(system, turns, tools) // CHARACTERS_PER_TOKEN)
+        shown = None if tools or first.passages else shown_in(first.text)
+        if shown is not None:
+            yield Said(await self._routed(system, shown))
+            yield Ended("end", given)
+            return
+        call = None if must_answer else self._call(question_of(first.text), turns, {tool.name for tool in tools})
+        if call is not None:
+            yield Called(call)
+        elif self._worth_an_answer(self._reading.passages):
+            yield Said("Read.")
+            yield Cited(0, 0, 0, "")
+        else:
+            yield Said(NOT_FOUND)
+        yield Ended("end" if call is None else "calls", given)
+
+    def _call(self, question: str, turns: Sequence[Turn], tools: Collection[str]) -> ToolCall | None:
+        results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
+        forests = [result.forest for result in results if result.forest is not None]
+        name = f"call-{len(turns)}"
+        if GET_TOC.name in tools and not results:
+            return ToolCall(name, GET_TOC.name, {"query": question})
+        if READ.name in tools and (wanted := self._sections(question, forests)):
+            return ToolCall(name, READ.name, {"sections": wanted})
+        return ToolCall(name, SEARCH, {"query": question}) if SEARCH in tools and not results else None
+
+    async def _routed(self, system: str, shown: Shown) -> str:
+        blocks, heading = await self._route(shown, may_expand="[EXP]" in system)
+        texts = {line.id: line.text for line in shown}
+        actions = [f"[ANS] {block}: {first_words(texts[block])}" for block in blocks]
+        actions += [] if heading is None else [f"[EXP] {heading}: {first_words(texts[heading])}"]
+        return "\n".join(actions) or "[REF]"
+
+
+class TopReader(ScriptedReader):
+    name = "top reader"
+
+    def _sections(self, question: str, forests: Sequence[Forest]) -> list[int]:
+        if self._reading.passages:
+            return []
+        if forests:
+            scored = [(node.score, node.number) for _, node, _ in forests[-1].walk() if node.number and node.score]
+            return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:TOP]]
+        wanted = set(terms(question))
+        alike = [(len(wanted.intersection(terms(path[-1]))), number) for number, _, path in self._reading.shown]
+        return sorted(number for _, number in sorted(alike, key=lambda pair: (-pair[0], pair[1]))[:TOP])
+
+    def _worth_an_answer(self, passages: Sequence[Passage]) -> bool:
+        return bool(passages)
+
+    async def _route(self, shown: Shown, *, may_expand: bool) -> tuple[list[int], int | None]:
+        tree = await self._pages.tree(shown)
+        return [line.id for line in shown if tree is None or tree.nodes[line.id].is_content], None
+
+
+class OracleReader(ScriptedReader):
+    """`gold`: ids of the gold nodes."""
+
+    name = "oracle reader"
+
+    def __init__(self, pages: RoutedPages, gold: Iterable[str]) -> None:
+        super().__init__(pages)
+        self._gold = frozenset(gold)
+        self._asked: set[int] = set()
+        self._seen: set[tuple[str, int]] = set()
+
+    def _sections(self, question: str, forests: Sequence[Forest]) -> list[int]:
+        """Each asked for twice at most: what a Read leaves out for its length comes with the next."""
+        offered = [n for n, node_id, _ in self._reading.shown if node_id in self._gold and not self._reading.has(n)]
+        fresh = [number for number in offered if number not in self._asked]
+        self._asked.update(fresh)
+        return fresh or offered
+
+    def _worth_an_answer(self, passages: Sequence[Passage]) -> bool:
+        return any(passage.node_id in self._gold for passage in passages)
+
+    async def _route(self, shown: Shown, *, may_expand: bool) -> tuple[list[int], int | None]:
+        tree = await self._pages.tree(shown, self._gold)
+        if tree is None:
+            return [], None
+        page = tree.nodes[0].node_id
+        visible = [line.id for line in shown if tree.nodes[line.id].is_content]
+        self._seen.update((page, block) for block in visible)
+        blocks = [block for block in visible if tree.nodes[block].node_id in self._gold]
+        folded = [
+            node.id
+            for node in tree.nodes
+            if not node.is_content
+            and node.node_id in self._gold
+            and any((page, block) not in self._seen for block in tree.content_of(node.id))
+        ]
+        return blocks, folded[0] if folded and may_expand else None
+
+
+def _size(system: str, turns: Sequence[Turn], tools: Sequence[Tool]) -> int:
+    """Characters that a model would be given."""
+    size = len(system) + sum(len(tool.name + tool.description + json.dumps(tool.schema)) for tool in tools)
+    for turn in turns:
+        match turn:
+            case UserTurn(text, passages):
+                size += len(text) + _length(passages)
+            case ModelTurn(text, calls):
+                size += len(text) + sum(len(json.dumps(call.arguments)) for call in calls)
+            case ToolTurn(results, note):
+                size += len(note) + sum(len(result.text) + _length(result.passages) for result in results)
+    return size
+
+
+def _length(passages: Iterable[Passage]) -> int:
+    return sum(len(" › ".join(passage.path)) + sum(len(block.text) for block in passage.blocks) for passage in passages)

@@ -1,0 +1,99 @@
+"""A model for MessagesApi.always that proposes a question about every material, and plays the other turns: guessing from
+titles, answering from passages, judging. What it does otherwise than well is said by its fields."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from navigator.proposing.turns import UNKNOWN
+from tests.fakes.messages_api import Answer, Failure, Json, Request, Scripted, text
+
+USAGE = {"input_tokens": 1_000, "output_tokens": 100}
+_PASSAGE = re.compile(r"<passage (\d+) (\w+)>\n(.*?)\n\n(.*?)\n</passage \1 \2>", re.DOTALL)
+_SEAL = re.compile(r'"seal": "(\w+)"')
+_MATERIAL = re.compile(r"<(gold answer 1|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
+
+Passage = tuple[int, str, str]
+"""Number, path, text."""
+
+
+class Proposer:
+    """`asked`: the turns in order: propose, guess, answer, judge. `spoil`: changes a proposal, or makes the whole reply of
+    it; `guesses`: what is said without reading; `answers`: what is said from the passages, None: all that they hold;
+    `faulty`: proposals, counted from 1, that the endpoint fails at. `pace`: seconds before each reply."""
+
+    def __init__(
+        self,
+        *,
+        spoil: Callable[[dict[str, Any], list[Passage]], Mapping[str, Any] | str] = lambda made, passages: made,
+        guesses: Callable[[str], str] = lambda question: UNKNOWN,
+        answers: Callable[[str], str | None] = lambda question: None,
+        faulty: frozenset[int] = frozenset(),
+        pace: float = 0.0,
+    ) -> None:
+        self.asked: list[str] = []
+        self.materials: list[list[Passage]] = []
+        self._spoil = spoil
+        self._guesses = guesses
+        self._answers = answers
+        self._faulty = faulty
+        self._pace = pace
+
+    def __call__(self, request: Request) -> Scripted:
+        prompt = request.last[0]["text"]
+        if "You write questions" in str(request.body["system"]):
+            return self._proposed(prompt)
+        if "You check whether an answer" in str(request.body["system"]):
+            return self._reply("judge", self._judged(prompt))
+        question = prompt.rpartition("The question: ")[2]
+        if "only the titles" in str(request.body["system"]):
+            return self._reply("guess", self._guesses(question))
+        said = self._answers(question)
+        read = " ".join(sentence(passage) for passage in passages_in(prompt))
+        return self._reply("answer", read if said is None else said)
+
+    def _proposed(self, prompt: str) -> Scripted:
+        passages = passages_in(prompt)
+        self.materials.append(passages)
+        if len(self.materials) in self._faulty:
+            self.asked.append("fault")
+            return Failure(529)
+        said = self._spoil(proposal(passages), passages)
+        return self._reply("propose", said if isinstance(said, str) else f"```json\n{json.dumps(said)}\n```")
+
+    def _judged(self, prompt: str) -> str:
+        """Right is what holds the gold answer's words."""
+        material = {name: said for name, _, said in _MATERIAL.findall(prompt)}
+        seal = _SEAL.findall(prompt)[-1]
+        right = material["gold answer 1"] in material["answer"]
+        return json.dumps({"seal": seal, "right": right, "reason": "compared"})
+
+    def _reply(self, turn: str, said: str) -> Answer:
+        self.asked.append(turn)
+        blocks: tuple[Json, ...] = (text(said),) if said else ()
+        return Answer(blocks, usage=USAGE, delay=self._pace)
+
+
+def passages_in(prompt: str) -> list[Passage]:
+    return [(int(number), path, said) for number, _, path, said in _PASSAGE.findall(prompt)]
+
+
+def sentence(passage: Passage) -> str:
+    """The first line that says something, up to its first full stop."""
+    line = next(line for line in passage[2].splitlines() if len(line) >= 30)
+    return line.partition(". ")[0].rstrip(".") + "."
+
+
+def proposal(passages: list[Passage]) -> dict[str, Any]:
+    """As a good model would make it: a question that names its matter, and a quote from every passage."""
+    matters = [f"{path.rpartition(' › ')[2]}, {' '.join(said.split()[:8])}" for _, path, said in passages]
+    facts = [sentence(passage) for passage in passages]
+    return {
+        "question": f"How do I deal with {' and '.join(matters)}?",
+        "answer": " ".join(facts),
+        "nuggets": facts,
+        "quotes": [{"passage": passage[0], "words": fact} for passage, fact in zip(passages, facts, strict=True)],
+    }
