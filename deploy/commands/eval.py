@@ -12,11 +12,13 @@ from rich.console import Console
 from deploy.asking import check_scope
 from deploy.complaints import SettingsError
 from deploy.compose import open_stores
-from deploy.evaluating import Wanted, checked, entrants, known_of, open_judge
+from deploy.evaluating import Wanted, checked, entrants, judging, known_of, open_judge
+from deploy.navigation import prices_of
 from deploy.progress import page_bar
 from deploy.reports import print_summary, write_reports
 from deploy.settings import Settings
 from ingest.model import Scope
+from navigator.evaluation.estimate import Estimate, estimate
 from navigator.evaluation.examination import Examination
 from navigator.evaluation.figures import money
 from navigator.evaluation.folder import RunFolder
@@ -60,6 +62,8 @@ async def evaluate(settings: Settings, wanted: Wanted, scope: Scope, languages: 
                 workers=_workers(settings, wanted),
             )
             _announce(console, run, folder)
+            if not wanted.readers:
+                console.print(_told(_estimate(settings, run)), soft_wrap=True)
             status = await _carry_out(run, console)
             notes = _notes(settings, wanted, judges)
             summary = write_reports(folder.path, run, known, wanted.questions.stem, notes)
@@ -88,6 +92,26 @@ def _announce(console: Console, run: Run, folder: RunFolder) -> None:
     ):
         if remark:
             console.print(remark, style="yellow", soft_wrap=True)
+
+
+def _estimate(settings: Settings, run: Run) -> Estimate:
+    unanswered, judge = run.unanswered(), run.examination
+    missing = [question for question, _ in unanswered] + run.unjudged()
+    inquiries = [i for question in missing for i in judge.asked(question, "").values()] if judge else []
+    return estimate(
+        [entrant.contender for _, entrant in unanswered],
+        inquiries,
+        budgets=(settings.navigator.budget, settings.strategies.budget),
+        prices=prices_of(settings),
+        judge_prices=prices_of(judging(settings)),
+    )
+
+
+def _told(will: Estimate) -> str:
+    turns = f"{will.least:,}" if will.least == will.most else f"{will.least:,} to {will.most:,}"
+    judge = f", the judge {will.replies:,} times" if will.replies else ""
+    cost = "at a price that is not known" if will.cost is None else f"for at least about {money(will.cost)}"
+    return f"The model will be asked {turns} times{judge}, {cost}."
 
 
 def _notes(settings: Settings, wanted: Wanted, judges: Judges | None) -> tuple[str, ...]:

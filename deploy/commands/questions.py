@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from deploy.asking import check_scope
 from deploy.commands.ask import scope_of
 from deploy.complaints import SettingsError, did_you_mean
 from deploy.compose import Stores, open_stores
@@ -26,9 +27,9 @@ from navigator.evaluation.questions import Question, QuestionsError, load_questi
 from navigator.proposing.alike import Known
 from navigator.proposing.checks import TOLD
 from navigator.proposing.kept import QuestionsFile
-from navigator.proposing.material import Material
+from navigator.proposing.material import SHARES, Material
 from navigator.proposing.plan import Plan, planned
-from navigator.proposing.run import CEILING, TOO_MANY, Progress, Proposing
+from navigator.proposing.run import CEILING, TOO_MANY, UNPRICED, Progress, Proposing
 from navigator.proposing.seeds import Sample, Seeds, sample
 
 MAX_COST = 2.0
@@ -117,7 +118,7 @@ class _Run:
         self._known = known
         self._wanted = wanted
         self._file = file
-        self._examples = examples or [question for question in file.questions if question.checked]
+        self._examples = examples or [q for q in file.questions if q.checked or not q.synthetic]
         self._console = console
         self._prices = prices_of(stores.settings)
 
@@ -125,7 +126,9 @@ class _Run:
         wanted = self._wanted
         missing = wanted.count - self._proposed
         if missing <= 0:
-            self._say(f"{wanted.out} holds {self._proposed} proposed questions already; for more, raise --count.")
+            self._say(
+                f"{wanted.out} holds {_questions(self._proposed)} that a model wrote already; for more, raise --count."
+            )
             return 0
         pages = await self._sample(missing)
         seeds = self._seeds(pages)
@@ -152,11 +155,11 @@ class _Run:
         """Raises SiteUnusable where there is no page, or where it is not clear of which version."""
         wanted = self._wanted
         scope = scope_of(self._known, [wanted.site], wanted.version)
+        await check_scope(self._stores, scope)
         most = max(PAGES, PAGES_A_QUESTION * missing)
         pages = await sample(self._stores.trees, wanted.site, scope, most, wanted.seed)
         if not pages.live:
-            of = f" in the version {wanted.version}" if wanted.version else ""
-            raise SiteUnusable(f"{wanted.site} has no page{of}. Look at: ritbot sites")
+            raise SiteUnusable(f"{wanted.site} has no page. Run: ritbot index {wanted.site}")
         if len(pages.versions) > 1:
             raise SettingsError(
                 f"{wanted.site} has the versions {', '.join(pages.versions)}: name one with --version, or set "
@@ -208,12 +211,12 @@ class _Run:
     def _announce(self, plan: Plan) -> None:
         cost = "at a price that is not known" if plan.cost is None else f"about {money(plan.cost)}"
         self._say(
-            f"{plan.questions} questions are to be found: about {plan.proposals} proposals in {plan.calls:,} model calls, "
+            f"{_questions(plan.questions)} to be found: about {plan.proposals} proposals in {plan.calls:,} model calls, "
             f"{plan.input_tokens:,} tokens to read and {plan.output_tokens:,} to write, {cost}."
         )
 
     def _tell(self, progress: Progress, pages: Sample) -> None:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(progress.accepted.items()))
+        kinds = ", ".join(f"{progress.accepted[kind]} {kind}" for kind in SHARES if progress.accepted[kind])
         accepted = f"{progress.accepted.total()} accepted" + (f" ({kinds})" if kinds else "")
         self._say(f"{progress.proposed} proposed, {accepted}, for {_spent(progress)}.")
         for check, told in TOLD.items():
@@ -223,6 +226,8 @@ class _Run:
             self._say(f"  {progress.failed} cut short by the endpoint (the last: {progress.failed_reason})", "yellow")
         if progress.ended == CEILING:
             self._say("Stopped: the ceiling is reached. Run the same command again and it goes on.")
+        elif progress.ended == UNPRICED:
+            self._say("Stopped: the endpoint bills tokens whose price is not known. Set all four of model.prices.", "yellow")
         elif progress.ended == TOO_MANY:
             self._say(
                 "Stopped: too many proposals are refused. Give examples, take another model, or look at the pages."
@@ -234,8 +239,8 @@ class _Run:
         if self._proposed:
             checked = sum(question.synthetic and question.checked for question in self._file.questions)
             self._say(
-                f"{self._wanted.out} holds {self._proposed} synthetic questions, {checked} of them checked. Check each by "
-                'hand: set "checked" to true, correct or delete it.'
+                f"{self._wanted.out} holds {_questions(self._proposed)} that a model wrote (synthetic), {checked} of them "
+                'checked. Check each by hand: set "checked" to true, correct or delete it.'
             )
 
     def _no_more(self, pages: Sample) -> str:
@@ -244,6 +249,10 @@ class _Run:
 
     def _say(self, line: str, style: str = "") -> None:
         self._console.print(Text(line, style=style), soft_wrap=True)
+
+
+def _questions(count: int) -> str:
+    return f"{count:,} question" if count == 1 else f"{count:,} questions"
 
 
 def _spent(progress: Progress) -> str:

@@ -57,7 +57,10 @@ class Judges:
         if found is None:
             return None
         said, usage = found
-        return Opinion(inquiry.read(said), usage)
+        try:
+            return Opinion(inquiry.read(said), usage)
+        except ValueError:
+            return None
 
     async def ask(self, inquiry: Inquiry[T], spend: Callable[[Usage], None]) -> Opinion[T] | None:
         """None where no reply was of use. Raises ModelError."""

@@ -72,7 +72,7 @@ class Run:
         self._pairs = [(question, entrant) for question in questions for entrant in entrants]
         self._folder = folder
         self._scope = scope or Scope()
-        self._examination = examination
+        self.examination = examination
         self._workers = workers
         self._faults = 0
         self.ledger = ledger or Ledger()
@@ -85,7 +85,7 @@ class Run:
 
     def results(self) -> list[Result]:
         """All there is by now, with what is thought of it."""
-        judge = self._examination
+        judge = self.examination
         found = [(question, self._result(question, entrant)) for question, entrant in self._pairs]
         return [judge.recall(question, result) if judge else result for question, result in found if result]
 
@@ -122,7 +122,7 @@ class Run:
 
     def _judged(self, question: Question, entrant: Entrant) -> bool:
         """Whether there is no opinion to be had of its answer."""
-        judge, result = self._examination, self._result(question, entrant)
+        judge, result = self.examination, self._result(question, entrant)
         return judge is None or result is None or judge.complete(question, result)
 
     async def _do(self, question: Question, entrant: Entrant) -> None:
@@ -132,8 +132,8 @@ class Run:
             return
         try:
             result = self._result(question, entrant) or await self._ask(question, entrant, tab)
-            if result and self._examination and not self.progress.ended:
-                await self._examine(self._examination, question, result, tab)
+            if result and self.examination and not self.progress.ended:
+                await self._examine(self.examination, question, result, tab)
         finally:
             tab.close()
 

@@ -111,10 +111,10 @@ def paid(usage: Usage) -> float | None:
 
 def _words(answer: Answer, question: Question, contender: Contender, language: str) -> _Words:
     """What the answer's words are worth beside the gold answers and nuggets."""
-    said = answer.text if answer.outcome == "answered" else ""
-    golds = question.answers
     if contender.reader:
         return _Words()
+    said = answer.text if answer.outcome == "answered" else ""
+    golds = question.answers
     covered = _share(nuggets_covered(said, question.nuggets, language))
     if not golds:
         return _Words(nuggets=covered)

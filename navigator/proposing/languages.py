@@ -25,8 +25,8 @@ SMALL = {language: frozenset(words.split()) for language, words in _SMALL.items(
 _WORD = re.compile(r"[^\W\d_]+")
 _SURE = 3
 """So many small words of another language for one of the pages' own are no chance."""
-_SHARE = 0.2
-"""Of the letters: where so many are not Latin, the Latin ones are names and commands."""
+_SHARE, _FEWEST = 0.1, 3
+"""Of the letters, and letters: where so many are not Latin, the Latin ones are names and commands. A single λ is one."""
 
 
 def foreign(question: str, pages: str) -> bool:
@@ -59,7 +59,7 @@ def _script(text: str) -> str | None:
     for kana in ("HIRAGANA", "KATAKANA"):
         names["CJK"] += names.pop(kana, 0)
     letters, latin = names.total(), names.pop("LATIN", 0)
-    other = max(names, key=lambda name: names[name])
-    if names[other] >= _SHARE * letters > 0:
+    other, count = max(names.items(), key=lambda pair: pair[1])
+    if count >= (max(_FEWEST, _SHARE * letters) if latin else 1):
         return other
     return "LATIN" if latin else None

@@ -36,6 +36,7 @@ FAULTS = 3
 TRIES = 4
 """Proposals for each question that is wanted, at most: a model that cannot do it is not paid for ever."""
 CEILING = "the ceiling is reached"
+UNPRICED = "a ceiling in dollars, and tokens whose price is not known"
 TOO_MANY = "too many proposals are refused"
 
 
@@ -130,7 +131,7 @@ class Proposing:
         tab = self._ledger.begin()
         try:
             if tab is None:
-                progress.ended = progress.ended or CEILING
+                progress.ended = progress.ended or (UNPRICED if self._ledger.unpriced else CEILING)
                 return
             await self._decide(material, tab)
         except ModelError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
@@ -51,10 +52,9 @@ def fewer_levels(page: Outline, found: Mapping[str, float]) -> Iterator[dict[str
 
 def fitting(forest: Forest, form: OutlineForm, limit: int) -> Forest:
     """The first trees of a forest, as many as fit into `limit` characters; the first always."""
-    kept, size = 0, 0
-    for tree in forest.trees:
-        size += len(render(Forest(forest.query, (tree,)), form)) + 1
-        if kept and size > limit:
-            break
-        kept += 1
-    return Forest(forest.query, forest.trees[:kept])
+
+    def first(count: int) -> Forest:
+        return Forest(forest.query, forest.trees[:count])
+
+    counts = range(1, len(forest.trees) + 1)
+    return first(max(1, bisect_right(counts, limit, key=lambda count: len(render(first(count), form)))))

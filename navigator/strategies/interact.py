@@ -136,8 +136,8 @@ class InteractToolbox(SearchToolbox):
         near = await self._retriever.dense(query, self._scope, CANDIDATES)
         by_meaning = [hit for hit in near.hits if hit.page_key == passage.page_key]
         ranked = fuse([by_meaning, _hits(by_words(chunks, self._retriever.analysed(query)))], KAPPA)
-        place = {hit.chunk_id: rank for rank, hit in enumerate(ranked)}
-        best = sorted(self._unread(chunks), key=lambda chunk: place.get(chunk.id, len(place)))
+        ranks = {hit.chunk_id: rank for rank, hit in enumerate(ranked)}
+        best = sorted(self._unread(chunks), key=lambda chunk: ranks.get(chunk.id, len(ranks)))
         nothing = READ_ALL if chunks else GONE
         return await self._give(call, replace(step, query=query), _hits(best[: self._chunks]), nothing)
 

@@ -31,14 +31,15 @@ from navigator.way import Way
 CONTENTS_CHARACTERS = 60_000
 """What a table of contents may take."""
 PAGES = 500
-"""Of a larger sub-tree so many pages are looked at."""
+"""Of a larger sub-tree so many pages are looked at, those that the search found before others."""
 
 READ_FIRST = "You have not read anything yet, so there is nothing to answer from. Call `read`; answer after that."
 PICK_PAGE = "pick_page"
 
 
 class PageIndex:
-    """The strategy `pageindex`. `contents`: how many characters the table of contents may take."""
+    """The strategy `pageindex`. `contents`: how many characters the table of contents may take; `pages`: how many pages
+    of a sub-tree are looked at."""
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class PageIndex:
         rules: Rules,
         bounds: Bounds,
         contents: int = CONTENTS_CHARACTERS,
+        pages: int = PAGES,
     ) -> None:
         self._retriever = retriever
         self._trees = trees
@@ -55,6 +57,7 @@ class PageIndex:
         self._rules = rules
         self._bounds = bounds
         self._contents = contents
+        self._most_pages = pages
 
     @property
     def name(self) -> str:
@@ -113,7 +116,7 @@ class PageIndex:
         ]
         places = await self._trees.place(keys)
         others = [key for key in keys if subtree_of(key, site, version, places.get(key, ())) == document]
-        outlines = await self._trees.outlines(others[: max(0, PAGES - len(best))])
+        outlines = await self._trees.outlines(others[: max(0, self._most_pages - len(best))])
         return [*best, *(outlines[key] for key in others if key in outlines)], len(best) + len(others)
 
     async def _fitted(
@@ -126,12 +129,12 @@ class PageIndex:
         remark = "" if len(forest.trees) == count else f"(Cut: {len(forest.trees)} of {count} pages of this document.)"
         if len(render(forest, form)) <= self._contents:
             return forest, remark
-        (page,) = (page for page in pages if page.key == forest.trees[0].page_key)
+        page = next(page for page in pages if page.key == forest.trees[0].page_key)
         for fewer in fewer_levels(page, scores):
             forest = await self._retriever.induced(question, Found(fewer, (page,)), numbering)
             if len(render(forest, form)) <= self._contents:
                 break
-        return forest, f"{remark} (Cut: only upper levels and what matched the question.)".strip()
+        return forest, f"{remark} (Cut: upper levels, and what matches the question.)".strip()
 
 
 class ReadToolbox(Toolbox):

@@ -59,7 +59,7 @@ results = st.tuples(words, st.lists(passages, max_size=3), st.booleans())
 
 @st.composite
 def conversations(draw: st.DrawFn) -> Conversation:
-    turns: list[Any] = [UserTurn("Why?" + draw(words))]
+    turns: list[Any] = [UserTurn("Why?" + draw(words), tuple(draw(st.lists(passages, max_size=3))))]
     for number in range(draw(st.integers(0, 4))):
         answers = draw(st.lists(results, min_size=1, max_size=3))
         calls = tuple(ToolCall(f"t{number}_{i}", "read", {"sections": [1]}) for i in range(len(answers)))
@@ -146,6 +146,20 @@ def test_a_citation_that_comes_before_its_words_is_given_behind_them() -> None:
         (Source(4, (2,)),),
     )
     assert events[:2] == [Said("So."), Cited(4, 2, 2, "")]
+
+
+def test_passages_given_with_a_question_stand_before_it_and_count_before_those_that_are_read_later() -> None:
+    turns = read_turns((passage(3, " "), passage(4, "D.", "", "E.")))
+    turns[0] = UserTurn("Why?", (passage(1, "A."), passage(2, "B.", "C.")))
+    conversation = Conversation("", turns)
+    first = body(conversation)["messages"][0]["content"]
+    assert [block["type"] for block in first] == ["search_result", "search_result", "text"]
+    assert [result["content"][0]["text"] for result in search_results(body(conversation))] == ["A.", "B.", "D."]
+    assert sources(conversation) == (Source(0, (0,)), Source(1, (0, 1)), Source(3, (0, 2)))
+    plain = body(conversation, Form(citations=False, caching=False))["messages"][0]["content"]
+    assert [block["type"] for block in plain] == ["text", "text"]
+    assert "[2] Manual › Section\n\nB.\n\nC." in plain[0]["text"]
+    assert plain[1]["text"] == "Why?"
 
 
 def test_passages_without_citations_carry_their_number_and_the_way_to_cite_them() -> None:

@@ -214,8 +214,9 @@ async def test_sections_are_whole_nodes_each_once_the_best_first() -> None:
         (Block("text", "one two"), Block("text", "three four")), (Block("text", "five"),), (Block("text", "six"),)
     )
     one, two, five, six = hits(chunks_of(made, 2))
-    read = await parts(made, 2).sections([five, two, one, six], Numbering(), 2)
-    assert [[block.text for block in passage.blocks] for passage in read] == [["five"], ["one two", "three four"]]
+    read = await parts(made, 2).sections([two, five, one, six], Numbering(), 2)
+    assert [[block.text for block in passage.blocks] for passage in read] == [["one two", "three four"], ["five"]]
+    assert len(await parts(made, 2).sections([two, five, one, six], Numbering(), 3)) == 3
 
 
 def test_a_blank_piece_says_nothing() -> None:

@@ -153,7 +153,7 @@ async def test_entity_looks_at_titles_too(site: IndexedSite) -> None:
 
 
 async def test_page_searches_one_page_and_goes_on_where_it_was(long_site: IndexedSite) -> None:
-    calls = [
+    calls: list[Call] = [
         ("keyword", {"query": "listed"}),
         ("page", {"passage": 1, "query": "Part 2.7"}),
         ("page", {"passage": 1, "query": "Part 2.7"}),

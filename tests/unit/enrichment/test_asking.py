@@ -112,6 +112,19 @@ async def test_a_ceiling_below_a_single_call_asks_nothing() -> None:
     assert (progress.done, progress.ended, model.asked) == (0, CEILING, [])
 
 
+async def test_a_call_waits_while_those_under_way_may_turn_out_cheaper() -> None:
+    class Unhurried(ScriptedModel):
+        async def turn(self, *args: object, **more: object) -> AsyncIterator[ModelEvent]:  # type: ignore[override]
+            await asyncio.sleep(0.001)
+            for event in reply("About."):
+                yield event
+
+    worst = price(PRICES, NAMES[0].input, OUTPUT_TOKENS) or 0.0
+    bounds = budget(dollars=worst + 9.5 * 0.001)
+    progress = await asking(Unhurried(), MemoryNotes(), bounds, workers=8).run(each(NAMES))
+    assert (progress.kept, progress.ended) == (10, "")
+
+
 async def test_side_by_side_means_as_many_as_there_are_workers() -> None:
     class Slow(ScriptedModel):
         under_way = most = 0

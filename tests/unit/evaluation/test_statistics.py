@@ -66,6 +66,7 @@ def test_sign_flip_of_few_differences_is_exact() -> None:
 
 def test_sign_flip_counts_ties_of_floats() -> None:
     assert sign_flip([0.1, 0.2, -0.3]) == 1.0
+    assert sign_flip([0.1] * 10) == pytest.approx(2 / 2**10)
 
 
 def test_sign_flip_of_darwins_plants() -> None:
@@ -82,7 +83,7 @@ def test_sign_flip_is_the_same_on_every_run_and_depends_on_its_seed() -> None:
 
 
 def test_sign_flip_finds_a_difference_that_is_always_there() -> None:
-    assert sign_flip([0.5] * 40) < 0.001
+    assert sign_flip([0.5] * 40, resamples=9999) == 1 / 10_000
     assert sign_flip([0.5, -0.5] * 20) == 1.0
 
 

@@ -123,7 +123,6 @@ def test_the_headline_names_the_best_the_cheapest_and_whether_chance_may_have_do
 
 def test_the_headline_never_lets_a_scripted_reader_win() -> None:
     questions, who, results = run([(RIT, 0.5, 0.1, 1.0), (ORACLE, 1.0, None, 1.0)])
-    results = [each if each.contender == "rit" else replace(each, verdict=None) for each in results]
     assert headline(summarise(questions, who, results, outlines=PAGES))[0].startswith("rit is right on ")
 
 
@@ -144,6 +143,14 @@ def test_the_headline_says_what_the_figures_allow(
     told = headline(of_run(*contenders, judged=judged))
     assert len(told) == len(says)
     assert all(sentence.startswith(start) for sentence, start in zip(told, says, strict=True))
+
+
+def test_nobody_is_the_cheapest_where_one_cost_is_unknown() -> None:
+    questions, who, results = run([(RIT, 0.9, 0.1, 1.0), (VANILLA, 0.5, 0.01, 1.0)])
+    trace = results[0].answer.trace
+    unpriced = replace(results[0].answer, trace=replace(trace, usage=replace(trace.usage, cost=None)))
+    told = headline(summarise(questions, who, [replace(results[0], answer=unpriced), *results[1:]]))
+    assert told[1].startswith("Costs are not known for all answers")
 
 
 def test_the_headline_of_scripted_readers_compares_what_was_read() -> None:
