@@ -20,7 +20,7 @@ from deploy.settings import Settings
 from ingest.model import Scope, sha256
 from ingest.notes import Spent
 from ingest.ports import Outline
-from navigator.enrichment.budget import price
+from navigator.answer import Usage
 from navigator.evaluation.cold import ColdModel
 from navigator.evaluation.entrants import Entrant, Player
 from navigator.evaluation.gold import Library
@@ -98,11 +98,13 @@ def _need_prices(settings: Settings, wanted: Wanted) -> None:
     if settings.router.name and "rdr2" in wanted.strategies:
         asked["router"] = settings.routing
     for where, of in asked.items():
-        if price(prices_of(of), 1, 1) is None:
-            prices = "evaluation.judge_prices" if where == "evaluation.judge" else f"{where}.prices"
+        prices, cached = prices_of(of), int(of.model.prompt_caching)
+        if prices is None or prices.cost(Usage(1, 1, cached, cached)) is None:
+            name = "evaluation.judge_prices" if where == "evaluation.judge" else f"{where}.prices"
+            kinds = "input, output, cache_read and cache_write" if cached else "input and output"
             raise SettingsError(
-                f"what {of.model.name} costs is not known, so that dollars are no ceiling: set {prices}.input and "
-                f"{prices}.output, or a ceiling in tokens with --max-tokens"
+                f"what {of.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {name}, or a "
+                "ceiling in tokens with --max-tokens"
             )
 
 

@@ -29,7 +29,6 @@ log = structlog.get_logger()
 
 FAULTS = 3
 """Calls in a row that fail after their retries, after which a run ends."""
-CEILING = "the ceiling is reached"
 
 
 @dataclass(slots=True)
@@ -101,7 +100,7 @@ class Curation:
             return
         tab = None if progress.ended else self.ledger.begin()
         if tab is None:
-            progress.ended = progress.ended or CEILING
+            progress.ended = progress.ended or self.ledger.refusal
             return
         try:
             look = await self._router.look(question.question, subtree)

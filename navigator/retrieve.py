@@ -1,9 +1,10 @@
 """GetToC's search (RIT-RAG section 4 and appendix B.1): hybrid retrieval over chunks, fused, turned
 into node scores, turned into a forest.
 
-k' = 4n chunks come from meaning and from words each; reciprocal rank fusion (kappa 60) joins the two
-lists; the best 4n chunks stay; a node scores as its best chunk (equation 1); the n best nodes and
-their ancestors are the forest. Hits that the TreeStore does not list are orphans and are dropped.
+k' = 4n chunks come from meaning and from words each; reciprocal rank fusion joins the two lists; the
+best 4n chunks stay; a node scores as its best chunk (equation 1); the n best nodes and their ancestors
+are the forest. ritbot's own recipe fuses more sharply and takes two further steps (navigator.choosing).
+Hits that the TreeStore does not list are orphans and are dropped.
 """
 
 from __future__ import annotations
@@ -12,22 +13,30 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ingest.model import Scope
 from ingest.notes import Notes, Summary
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
 from ingest.text.words import terms
 from navigator.about import about
+from navigator.choosing import backed, best, covering
 from navigator.forest import Forest, Numbering, induce, shown
+
+
+RecipeName = Literal["ritbot", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The constants of retrieval; the defaults are the paper's."""
+    """The constants of retrieval. `page_share` and `cover` are of navigator.choosing: how much a page speaks for its
+    nodes, and whether found ancestors of found nodes are left out of the n."""
 
     n: int = 50
     chunks_per_node: int = 4
-    kappa: int = 60
+    kappa: int = 30
+    page_share: float = 0.15
+    cover: bool = True
 
     @property
     def k(self) -> int:
@@ -35,9 +44,14 @@ class Recipe:
         return self.chunks_per_node * self.n
 
 
+RECIPES: Mapping[RecipeName, Recipe] = {"ritbot": Recipe(), "plain": Recipe(kappa=60, page_share=0.0, cover=False)}
+"""plain: RIT-RAG's (appendix B.1). ritbot: what tests/bench measured to carry on several sites."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The n best nodes, node id -> score, best first, and the pages they stand on."""
+    """The best nodes, node id -> score, best first, and the pages they stand on. A recipe that covers gives more than n
+    where some of them are ancestors of others."""
 
     scores: dict[str, float]
     pages: tuple[Outline, ...]
@@ -89,7 +103,7 @@ class Retriever:
     async def search(self, query: str, scope: Scope) -> Found:
         """The n best nodes for a query. A query without a single word finds nothing."""
         found = await self.hybrid(query, scope, self._recipe.k)
-        scores = best_nodes(found.hits, self._recipe.n)
+        scores = chosen(found, self._recipe)
         keys = {hit.page_key for hit in found.hits if hit.node_id in scores}
         return Found(scores, tuple(found.pages[key] for key in sorted(keys)))
 
@@ -126,6 +140,17 @@ class Retriever:
         return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
 
 
+def chosen(found: Chunks, recipe: Recipe) -> dict[str, float]:
+    """The nodes that make the forest, best first."""
+    scores = best_nodes(found.hits, len(found.hits))
+    if recipe.page_share:
+        scores = backed(scores, {hit.node_id: hit.page_key for hit in found.hits}, recipe.page_share)
+    if not recipe.cover:
+        return best(scores, recipe.n)
+    parents = {heading.id: heading.parent for page in found.pages.values() for heading in page.headings}
+    return covering(scores, parents, recipe.n)
+
+
 def fuse(lists: Iterable[Sequence[Hit]], kappa: int) -> list[Hit]:
     """Reciprocal rank fusion (Cormack et al. 2009): score = sum of 1 / (kappa + rank), best first; ties
     go by chunk id."""
@@ -144,5 +169,4 @@ def best_nodes(hits: Iterable[Hit], n: int) -> dict[str, float]:
     scores: dict[str, float] = {}
     for hit in hits:
         scores[hit.node_id] = max(hit.score, scores.get(hit.node_id, hit.score))
-    order = sorted(scores, key=lambda node_id: (-scores[node_id], node_id))
-    return {node_id: scores[node_id] for node_id in order[:n]}
+    return best(scores, n)

@@ -20,9 +20,9 @@ from deploy.navigation import anthropic_model, ground_of, prices_of
 from deploy.progress import page_bar
 from deploy.settings import Settings
 from ingest.model import Scope
+from navigator.answer import Usage
 from navigator.curated import HELD_OUT, TRAIN, CuratedFolder, Summary
-from navigator.curation import CEILING, Curation, Progress
-from navigator.enrichment.budget import price
+from navigator.curation import Curation, Progress
 from navigator.evaluation.figures import money
 from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import Question
@@ -68,12 +68,21 @@ def _needs_model_and_ceiling(settings: Settings, wanted: Wanted) -> None:
             "ritbot curate needs a language model, and none is set: set ANTHROPIC_API_KEY or model.api_key, and leave "
             "model.provider at auto or anthropic"
         )
-    priced = price(prices_of(settings), 1, 1) is not None
-    if not priced and (wanted.max_tokens is None or wanted.max_cost is not None):
+    if not is_priced(settings) and (wanted.max_tokens is None or wanted.max_cost is not None):
         raise SettingsError(
-            f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set model.prices.input and "
-            "model.prices.output, or a ceiling in tokens with --max-tokens alone"
+            f"{unpriced(settings, 'model')}, or a ceiling in tokens with --max-tokens alone",
         )
+
+
+def is_priced(settings: Settings) -> bool:
+    """Whether all kinds of tokens that the model may use have a price."""
+    prices, cached = prices_of(settings), int(settings.model.prompt_caching)
+    return prices is not None and prices.cost(Usage(1, 1, cached, cached)) is not None
+
+
+def unpriced(settings: Settings, section: str) -> str:
+    kinds = "input, output, cache_read and cache_write" if settings.model.prompt_caching else "input and output"
+    return f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {section}.prices"
 
 
 async def _run(
@@ -86,8 +95,7 @@ async def _run(
     console: Console,
 ) -> int:
     settings = stores.settings
-    priced = price(prices_of(settings), 1, 1) is not None
-    ledger = Ledger(dollars=(wanted.max_cost or MAX_COST) if priced else None, tokens=wanted.max_tokens)
+    ledger = Ledger(dollars=(wanted.max_cost or MAX_COST) if is_priced(settings) else None, tokens=wanted.max_tokens)
     brief = settings.model.model_copy(update={"max_tokens": min(OUTPUT_TOKENS, settings.model.max_tokens)})
     with page_bar(console, "questions") as bar:
         task = bar.add_task("curate", total=len(questions), detail="")
@@ -119,10 +127,8 @@ def _told(console: Console, progress: Progress, ledger: Ledger) -> int:
     _say(console, f"{progress.asked:,} pages looked at{known}, for {_spent(ledger)}.")
     if progress.failed:
         _say(console, f"  {progress.failed} calls failed (the last: {progress.failed_reason}).", "yellow")
-    if progress.ended == CEILING:
-        _say(console, "Stopped: the ceiling is reached. Run the same command again and it goes on.")
-    elif progress.ended:
-        _say(console, "Stopped: the model fails. Run the same command again and it goes on.", "yellow")
+    if progress.ended:
+        _say(console, f"Stopped: {progress.ended.rstrip('.')}. Run the same command again and it goes on.", "yellow")
     return 1 if progress.ended or progress.failed else 0
 
 

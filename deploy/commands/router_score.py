@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from deploy.commands.curate import is_priced, unpriced
 from deploy.complaints import SettingsError
-from deploy.navigation import anthropic_model, prices_of
+from deploy.navigation import anthropic_model
 from deploy.progress import page_bar
 from deploy.settings import Settings
-from navigator.enrichment.budget import price
 from navigator.evaluation.figures import money, percent
 from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.router import CEILING, RouterScore, score_router
+from navigator.evaluation.router import RouterScore, score_router
 from navigator.strategies.rdr2.examples import Example, ExamplesError, load_examples
 
 NAMES = {
@@ -76,12 +76,9 @@ def _needs_router_and_prices(settings: Settings, router: Settings, wanted: Wante
             "there is no router to score: set router.name (and router.base_url, router.api_key), or a model that routes: "
             "ANTHROPIC_API_KEY or model.api_key"
         )
-    if wanted.max_cost is not None and price(prices_of(router), 1, 1) is None:
-        of = "router" if settings.router.name else "model"
-        raise SettingsError(
-            f"what {router.model.name} costs is not known, so that dollars are no ceiling: set {of}.prices.input and "
-            f"{of}.prices.output, or a ceiling in tokens with --max-tokens"
-        )
+    if wanted.max_cost is not None and not is_priced(router):
+        section = "router" if settings.router.name else "model"
+        raise SettingsError(f"{unpriced(router, section)}, or a ceiling in tokens with --max-tokens")
 
 
 def _tell(console: Console, found: RouterScore) -> None:
@@ -96,7 +93,5 @@ def _tell(console: Console, found: RouterScore) -> None:
     console.print(table)
     if found.failed:
         console.print(Text(f"{found.failed} calls failed (the last: {found.reason}).", style="yellow"), soft_wrap=True)
-    if found.ended == CEILING:
-        console.print("Stopped: the ceiling is reached.")
-    elif found.ended:
-        console.print("Stopped: the router fails.", style="yellow")
+    if found.ended:
+        console.print(Text(f"Stopped: {found.ended.rstrip('.')}.", style="yellow"), soft_wrap=True)

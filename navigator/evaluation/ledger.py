@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from navigator.answer import Usage
 
+CEILING = "the ceiling is reached"
+
 
 class Ledger:
     """`dollars` and `tokens` (read and written together) are what may be used; None: no such ceiling."""
@@ -22,6 +24,12 @@ class Ledger:
         self.used = Usage()
         self.unpriced = False
         """Whether tokens were used whose price is not known."""
+
+    @property
+    def refusal(self) -> str:
+        """Why `begin` gives nothing."""
+        unknown = self._dollars is not None and self.unpriced
+        return "tokens were used whose price is not known" if unknown else CEILING
 
     def begin(self) -> Tab | None:
         """A tab for one question, to be closed; None where it may not be begun."""

@@ -5,6 +5,8 @@ A reply of no use is asked for again, once; after that there is no opinion.
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -46,6 +48,7 @@ class Judges:
     def __init__(self, model: Model, kept: Kept) -> None:
         self._model = model
         self._kept = kept
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
     def name(self) -> str:
@@ -63,9 +66,11 @@ class Judges:
             return None
 
     async def ask(self, inquiry: Inquiry[T], spend: Callable[[Usage], None]) -> Opinion[T] | None:
-        """None where no reply was of use. Raises ModelError."""
-        if known := self.known(inquiry):
-            return known
+        """None where no reply was of use. What is being asked already is waited for. Raises ModelError."""
+        async with self._turns[self._key(inquiry)]:
+            return self.known(inquiry) or await self._ask(inquiry, spend)
+
+    async def _ask(self, inquiry: Inquiry[T], spend: Callable[[Usage], None]) -> Opinion[T] | None:
         prompt, taken = inquiry.prompt, Usage()
         for _ in range(TRIES):
             written = await write(self._model, inquiry.system, prompt)

@@ -32,7 +32,6 @@ log = structlog.get_logger()
 
 FAULTS = 8
 """Calls in a row that fail after their retries, after which a run ends."""
-CEILING = "the ceiling is reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class _Scoring:
     async def ask(self, example: Example) -> None:
         tab = self._ledger.begin()
         if tab is None:
-            self.ended = self.ended or CEILING
+            self.ended = self.ended or self._ledger.refusal
             return
         try:
             written = await write(self._model, example.system, example.prompt)

@@ -30,7 +30,6 @@ log = structlog.get_logger()
 
 FAULTS = 8
 """Questions in a row that the model fails, after its retries, before a run ends."""
-CEILING = "the ceiling is reached"
 
 
 @dataclass(slots=True)
@@ -128,7 +127,7 @@ class Run:
     async def _do(self, question: Question, entrant: Entrant) -> None:
         tab = self.ledger.begin()
         if tab is None:
-            self.progress.ended = self.progress.ended or CEILING
+            self.progress.ended = self.progress.ended or self.ledger.refusal
             return
         try:
             result = self._result(question, entrant) or await self._ask(question, entrant, tab)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
+from operator import getitem
 
 EXACT_UP_TO = 14
 """Differences. Up to so many, the sign-flip test tries every choice of signs."""
@@ -48,14 +49,11 @@ def sign_flip(differences: Iterable[float], resamples: int = 10_000, seed: str =
     if len(moved) <= EXACT_UP_TO:
         sums = _sums(moved)
         return sum(1 for total in sums if abs(total) >= seen) / len(sums)
-    tables = [_sums(moved[i : i + 8]) for i in range(0, len(moved), 8)]
+    padded = [*moved, *[0.0] * (-len(moved) % 8)]
+    tables = [_sums(padded[i : i + 8]) for i in range(0, len(padded), 8)]  # a random byte chooses eight signs
     drawn = hashlib.shake_256(seed.encode()).digest(resamples * len(tables))
-    hits = 0
-    for at in range(0, len(drawn), len(tables)):
-        total = 0.0
-        for byte, table in zip(drawn[at : at + len(tables)], tables, strict=True):
-            total += table[byte % len(table)]
-        hits += abs(total) >= seen
+    choices = (drawn[at : at + len(tables)] for at in range(0, len(drawn), len(tables)))
+    hits = sum(abs(sum(map(getitem, tables, choice))) >= seen for choice in choices)
     return (hits + 1) / (resamples + 1)
 
 

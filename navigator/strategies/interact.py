@@ -29,7 +29,7 @@ CANDIDATES = 100
 """Among so many chunks a name, or the best of a page, is looked for."""
 
 KAPPA = 60
-"""Of the fusion of meaning and words on one page, as the retriever's."""
+"""Of the fusion of meaning and words on one page (RIT-RAG App. B.1)."""
 
 GONE = "This is no longer there."
 READ_ALL = "You have read all of this page."

@@ -11,6 +11,7 @@ from dataclasses import replace
 from ingest.model import Scope
 from ingest.ports import Hit
 from navigator.answer import Answer, Step
+from navigator.forest import Numbering
 from navigator.loop import Manner, walk
 from navigator.parts import Parts
 from navigator.ports import ToolCall, ToolResult, UserTurn
@@ -47,7 +48,7 @@ class SearchToolbox(Toolbox):
         fresh = tuple(passage for passage in passages if not self.reading.has(passage.number))
         self.reading.read(fresh)
         if not self.reading.nearest:
-            self.reading.nearest = await self._parts.sections(hits, numbering, NEAREST)
+            self.reading.nearest = await self._parts.sections(hits, Numbering(), NEAREST)  # no model sees these numbers
         given = [passage.number for passage in fresh]
         remarks = [
             f"Given by {call.name}, in this order: {listed(given)}." if given else "",

@@ -26,7 +26,7 @@ import pytest
 
 SCRIPT = Path(__file__).with_name("fork_server.py")
 MAY_DIFFER = ("RITBOT_", "ANTHROPIC_", "COLUMNS", "PYTEST_")
-"""Variables that a command may have otherwise than the server: libraries read the rest when they are loaded."""
+"""Variables that a test may set for a command: libraries read the rest when they are loaded, once for all."""
 
 
 class Forked:
@@ -95,7 +95,7 @@ class ForkServer:
         with self._lock:
             if self._process is None:
                 self._begin()
-        other = sorted({name for name, _ in env.items() ^ self._environ.items() if not name.startswith(MAY_DIFFER)})
+        other = sorted({name for name, _ in env.items() ^ os.environ.items() if not name.startswith(MAY_DIFFER)})
         assert not other, f"a command with another {', '.join(other)} needs a Python of its own"
         told, tells = socket.socketpair()
         request = json.dumps({"arguments": args, "cwd": str(folder), "environ": dict(env)}).encode() + b"\n"
@@ -119,7 +119,6 @@ class ForkServer:
             socket.send_fds(self._control, [b"\n"], descriptors)
 
     def _begin(self) -> None:
-        self._environ = dict(os.environ)
         self._errors = TemporaryFile()  # noqa: SIM115 - `stop` closes it
         self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with control:

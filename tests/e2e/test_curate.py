@@ -24,7 +24,7 @@ PAGES = {
 SETTINGS = (
     '[index]\nfolder = "data"\n[[sites]]\nname = "plant"\nstart = "html"\nbase_url = "https://plant.example/docs/"\n'
 )
-PRICES = {"RITBOT_MODEL__PRICES__INPUT": "1", "RITBOT_MODEL__PRICES__OUTPUT": "5"}
+PRICES = {f"RITBOT_MODEL__PRICES__{kind}": "1" for kind in ("INPUT", "OUTPUT", "CACHE_READ", "CACHE_WRITE")}
 QUESTIONS = 6
 
 

@@ -1,17 +1,24 @@
-"""A model for MessagesApi.always that proposes a question about every material, and plays the other turns: guessing from
-titles, answering from passages, judging. What it does otherwise than well is said by its fields."""
+"""A model that proposes a question about every material, and plays the other turns: guessing from titles, answering from
+passages, judging. It is a Model, and a function for MessagesApi.always. What it does otherwise than well is said by its
+arguments."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from typing import Any, Literal
 
+from navigator.answer import Usage
+from navigator.errors import ModelUnreachable
+from navigator.ports import Ended, ModelEvent, Said, Tool, Turn, UserTurn
 from navigator.proposing.turns import UNKNOWN
 from tests.fakes.messages_api import Answer, Failure, Json, Request, Scripted, text
 
 USAGE = {"input_tokens": 1_000, "output_tokens": 100}
+COST = 0.0015
+"""US dollars of a turn, at 1 and 5 for a million tokens."""
 _PASSAGE = re.compile(r"<passage (\d+) (\w+)>\n(.*?)\n\n(.*?)\n</passage \1 \2>", re.DOTALL)
 _SEAL = re.compile(r'"seal": "(\w+)"')
 _MATERIAL = re.compile(r"<(gold answer 1|answer) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
@@ -23,7 +30,8 @@ Passage = tuple[int, str, str]
 class Proposer:
     """`asked`: the turns in order: propose, guess, answer, judge. `spoil`: changes a proposal, or makes the whole reply of
     it; `guesses`: what is said without reading; `answers`: what is said from the passages, None: all that they hold;
-    `faulty`: proposals, counted from 1, that the endpoint fails at. `pace`: seconds before each reply."""
+    `verdict`: the judge's whole reply; `faulty`: proposals, counted from 1, that the endpoint fails at; `ends`: turns that
+    end otherwise; `cost`: of a turn, in US dollars. `pace`: seconds before each reply."""
 
     def __init__(
         self,
@@ -31,38 +39,69 @@ class Proposer:
         spoil: Callable[[dict[str, Any], list[Passage]], Mapping[str, Any] | str] = lambda made, passages: made,
         guesses: Callable[[str], str] = lambda question: UNKNOWN,
         answers: Callable[[str], str | None] = lambda question: None,
-        faulty: frozenset[int] = frozenset(),
+        verdict: str = "",
+        faulty: Collection[int] = (),
+        ends: Mapping[str, Literal["refusal", "max_tokens"]] | None = None,
+        cost: float | None = COST,
         pace: float = 0.0,
     ) -> None:
+        self.name = "proposer"
+        self.cites = False
+        self.context_window = 200_000
+        self.ends: Mapping[str, Literal["refusal", "max_tokens"]] = ends or {}
         self.asked: list[str] = []
         self.materials: list[list[Passage]] = []
         self._spoil = spoil
         self._guesses = guesses
         self._answers = answers
+        self._verdict = verdict
         self._faulty = faulty
+        self._cost = cost
         self._pace = pace
 
     def __call__(self, request: Request) -> Scripted:
-        prompt = request.last[0]["text"]
-        if "You write questions" in str(request.body["system"]):
-            return self._proposed(prompt)
-        if "You check whether an answer" in str(request.body["system"]):
-            return self._reply("judge", self._judged(prompt))
-        question = prompt.rpartition("The question: ")[2]
-        if "only the titles" in str(request.body["system"]):
-            return self._reply("guess", self._guesses(question))
-        said = self._answers(question)
-        read = " ".join(sentence(passage) for passage in passages_in(prompt))
-        return self._reply("answer", read if said is None else said)
+        said = self.reply(str(request.body["system"]), request.last[0]["text"])
+        if said is None:
+            return Failure(529)
+        blocks: tuple[Json, ...] = (text(said),) if said else ()
+        return Answer(blocks, usage=USAGE, delay=self._pace)
 
-    def _proposed(self, prompt: str) -> Scripted:
+    async def turn(
+        self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        (user,) = turns
+        assert isinstance(user, UserTurn)
+        await asyncio.sleep(self._pace)
+        said = self.reply(system, user.text)
+        if said is None:
+            raise ModelUnreachable("The model is overloaded.")
+        yield Said(said)
+        yield Ended(self.ends.get(self.asked[-1], "end"), Usage(*USAGE.values(), cost=self._cost))
+
+    def reply(self, system: str, prompt: str) -> str | None:
+        """None: a fault."""
+        if "You write questions" in system:
+            return self._proposed(prompt)
+        if "You check whether an answer" in system:
+            self.asked.append("judge")
+            return self._verdict or self._judged(prompt)
+        question = prompt.rpartition("The question: ")[2]
+        if "only the titles" in system:
+            self.asked.append("guess")
+            return self._guesses(question)
+        self.asked.append("answer")
+        said = self._answers(question)
+        return " ".join(map(sentence, passages_in(prompt))) if said is None else said
+
+    def _proposed(self, prompt: str) -> str | None:
         passages = passages_in(prompt)
         self.materials.append(passages)
         if len(self.materials) in self._faulty:
             self.asked.append("fault")
-            return Failure(529)
+            return None
+        self.asked.append("propose")
         said = self._spoil(proposal(passages), passages)
-        return self._reply("propose", said if isinstance(said, str) else f"```json\n{json.dumps(said)}\n```")
+        return said if isinstance(said, str) else f"```json\n{json.dumps(said)}\n```"
 
     def _judged(self, prompt: str) -> str:
         """Right is what holds the gold answer's words."""
@@ -70,11 +109,6 @@ class Proposer:
         seal = _SEAL.findall(prompt)[-1]
         right = material["gold answer 1"] in material["answer"]
         return json.dumps({"seal": seal, "right": right, "reason": "compared"})
-
-    def _reply(self, turn: str, said: str) -> Answer:
-        self.asked.append(turn)
-        blocks: tuple[Json, ...] = (text(said),) if said else ()
-        return Answer(blocks, usage=USAGE, delay=self._pace)
 
 
 def passages_in(prompt: str) -> list[Passage]:

@@ -28,7 +28,7 @@ from tests.fakes.site import IndexedSite
 from tests.integration.strategies.setting import PUMPS, VALVES, parts_of
 
 ANSWERER, JUDGE = "answerer", "judge"
-PRICES = Prices(1_000.0, 1_000.0)
+PRICES = Prices(1_000.0, 1_000.0, 1_000.0, 1_000.0)
 """A tenth of a cent a token."""
 QUESTIONS = (
     Question("prime", "How do I prime the pump?", ("Fill it with water.",), (), (Gold(page=PUMPS, anchor="prime"),)),

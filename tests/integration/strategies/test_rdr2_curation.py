@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from navigator.curated import HELD_OUT, REPLIES, TRAIN, CuratedFolder, is_held_out
-from navigator.curation import CEILING, FAULTS, Curation, Progress
-from navigator.evaluation.ledger import Ledger
+from navigator.curation import FAULTS, Curation, Progress
+from navigator.evaluation.ledger import CEILING, Ledger
 from navigator.evaluation.questions import Question
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices

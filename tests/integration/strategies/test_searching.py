@@ -73,6 +73,12 @@ async def test_a_search_gives_as_many_chunks_as_are_set_with_their_numbers(site:
     assert requests[1].search_results[0]["title"] == "Pumps › Priming"
 
 
+async def test_numbers_run_on_from_search_to_search(site: IndexedSite) -> None:
+    calls = [("search", {"query": "prime the pump"}), ("search", {"query": "oil what is stuck"})]
+    answer, _ = await way(site, *calls, strategy="agentic", bounds=Bounds(search_chunks=1))
+    assert [step.numbers for step in answer.trace.steps] == [(1,), (2,)]
+
+
 async def test_a_chunk_is_given_once_and_named_when_it_is_found_again(site: IndexedSite) -> None:
     calls = [("search", {"query": "prime the pump"}), ("search", {"query": "prime the pump, and fill it"})]
     answer, requests = await way(site, *calls, strategy="agentic", bounds=Bounds(search_chunks=1))

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from navigator.evaluation.charts import Chart, charts
+from navigator.evaluation.charts import Chart, charts, share_scale
 from navigator.evaluation.figures import MISSING
 from navigator.evaluation.markup import Markup
-from navigator.evaluation.plots import HEIGHT, WIDTH
+from navigator.evaluation.plots import HEIGHT, WIDTH, Frame
 from navigator.evaluation.results import Contender
 from navigator.evaluation.summary import Summary, summarise
 from navigator.evaluation.sweeps import sweeps
@@ -120,6 +120,11 @@ def test_p_against_r_has_the_whole_square_and_curves_of_equal_f1() -> None:
     reading = charts(of_run((RIT, 0.9, 0.1, 1.0)))[2]
     assert texts(reading, "tick").count("100%") == texts(reading, "tick").count("0%") == 2
     assert texts(reading, "guide-name") == ["F1 0.2", "F1 0.4", "F1 0.6", "F1 0.8"]
+    curve = next(each for each in drawn(reading).iter("polyline") if each.get("class") == "guide")
+    first, *_, last = [tuple(map(float, each.split(","))) for each in curve.get("points", "").split()]
+    area = Frame("", "", "", *[share_scale((0.0, 1.0), "")] * 2).area
+    assert first == pytest.approx((area.left + area.width * 0.2 / 1.8, area.top), abs=0.1)
+    assert last == pytest.approx((area.left + area.width, area.top + area.height * (1 - 0.2 / 1.8)), abs=0.1)
     nothing = charts(summarise([], [RIT], []))[2]
     assert nothing.plot is None
     assert "nothing was read" in nothing.table.about

@@ -182,7 +182,8 @@ async def test_an_answer_that_was_not_given_is_wrong_and_nobody_is_asked(outcome
 async def test_verdict_nuggets_and_grades_come_together_with_what_they_took() -> None:
     given = result(PORT, "rit", answer("8080."))
     asked = Examination(Judges(ScriptedModel(), MemoryOpinions()), graded=True).asked(PORT, "8080.")
-    replies: list[dict[str, object]] = [{"right": True}, {"held": [1]}, *({"grade": n} for n in range(7))]
+    replies: list[dict[str, object]] = [{"right": True}, {"held": [1]}]
+    replies += [{"grade": n} for n in range(7)]
     script = [
         says(json.dumps({"seal": inquiry.seal, **reply}))
         for inquiry, reply in zip(asked.values(), replies, strict=True)

@@ -4,8 +4,8 @@ import pytest
 
 from navigator.answer import Usage
 from navigator.errors import ModelUnreachable
-from navigator.evaluation.ledger import Ledger
-from navigator.evaluation.router import CEILING, FAULTS, Figures, figures, score_router
+from navigator.evaluation.ledger import CEILING, Ledger
+from navigator.evaluation.router import FAULTS, Figures, figures, score_router
 from navigator.ports import Ended, ModelEvent, Said
 from navigator.strategies.rdr2.actions import Routed
 from tests.fakes.model import ScriptedModel
@@ -75,6 +75,12 @@ async def test_a_fault_is_counted_and_the_rest_is_asked() -> None:
 async def test_faults_in_a_row_end_the_run() -> None:
     score = await score_router(ScriptedModel(ModelUnreachable("gone")), [EXAMPLE] * 100, workers=1)
     assert (score.asked, score.failed, score.ended) == (0, FAULTS, "gone")
+
+
+async def test_faults_now_and_then_do_not_end_it() -> None:
+    now_and_then = [ModelUnreachable("gone"), said("[REF]")] * (FAULTS + 1)
+    score = await score_router(ScriptedModel(*now_and_then), [EXAMPLE] * len(now_and_then), workers=1)
+    assert (score.asked, score.failed, score.ended) == (FAULTS + 1, FAULTS + 1, "")
 
 
 async def test_the_ceiling_ends_the_run() -> None:

@@ -32,7 +32,7 @@ def page(*nodes: Node, url: str = "https://docs.example.test/pump") -> list[Loca
 def sections(*texts: str) -> list[Section]:
     """Sections of pages of their own, named a, b, …"""
     found = []
-    for name, text in zip("abcdef", texts, strict=False):
+    for name, text in zip("abcdefghij", texts, strict=False):
         (located,) = page(node(name, text, anchor=None), url=f"https://docs.example.test/{name}")
         found.append(Section(located, ("Docs", name.upper())))
     return found

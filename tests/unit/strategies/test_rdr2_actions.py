@@ -18,6 +18,13 @@ def test_actions_are_read_a_line_each() -> None:
     assert routed == Routed((3, 5), 6, lines=3)
 
 
+def test_blocks_come_in_document_order_however_many_there_are() -> None:
+    tree = Tree.of([heading("a", None)], {"a": blocks(*["word"] * 2000)})
+    reply = "\n".join(f"[ANS] {block}: word" for block in (1499, 7, 1300, 1600))
+    assert read_actions(reply, tree.alone(range(1, 2001)).choices()).selected == (7,)
+    assert read_actions(reply, tree.lit([1400]).choices()).selected == (1300, 1499)
+
+
 def test_refusing_stands_alone() -> None:
     assert read_actions("[REF]", LIT) == Routed(refused=True, lines=1)
     mixed = read_actions("[REF]\n[ANS] 3: Fill the", LIT)
@@ -108,6 +115,12 @@ def test_words_without_letters_are_compared_sign_by_sign() -> None:
     subtree = tree.lit([1]).choices()
     assert read_actions("[ANS] 1: { }\n[ANS] 2: ---\n[ANS] 3: 中文", subtree).selected == (1, 2, 3)
     assert read_actions("[ANS] 1: ( )\n[ANS] 2: ***\n[ANS] 3: 文档", subtree).selected == ()
+
+
+def test_accents_ligatures_and_quotes_do_not_matter() -> None:
+    assert grounded("Uber die Einführung", "Über die „Einfuhrung“")
+    assert grounded("first office", "ﬁrst oﬃce hours")
+    assert not grounded("Ober die", "Über die")
 
 
 def test_actions_are_counted_by_kind() -> None:

@@ -41,7 +41,7 @@ def test_what_may_be_chosen_is_what_the_prompt_shows() -> None:
 
 
 def test_a_question_that_looks_like_a_page_changes_nothing() -> None:
-    prompt = page_prompt("\n<page>\n3: Other words\n</page>", LIT.render())
+    prompt = page_prompt("\n<page>\n99: Other words\n</page>", LIT.render())
     assert replace(EXAMPLE, prompt=prompt).choices == LIT.choices()
 
 

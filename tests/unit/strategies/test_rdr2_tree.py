@@ -110,6 +110,8 @@ def test_of_very_many_siblings_the_nearest_are_shown_and_the_rest_can_be_unfolde
     tree = Tree.of([heading("a", None)], {"a": blocks(*map(str, range(1000)))})
     subtree = tree.lit([500])
     assert subtree.visible == tuple(range(400, 600))
+    two = tree.lit([100, 900]).visible
+    assert (two[0], two[100], two[101], two[-1]) == (50, 150, 851, 949)
     later = subtree.expanded(0)
     assert later.visible == tuple(range(1, 201))
     assert later.expanded(0).visible == (*range(201, 400), 600)
