@@ -41,7 +41,7 @@ fast: $(READY) ## The quick tests only; stops at the first failure
 chaos: $(READY) ## Kill, freeze, stop, reorder; nothing may be lost: SECONDS=120 or ROUNDS=20 a column, SEED=7
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=folder QUESTIONS=file
+bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=folder QUESTIONS=file MODEL=folder
 	@$(BIN)/python -m tests.bench.bench_retrieval
 
 bench-parse: $(READY) ## Pages a second from HTML to tree

@@ -71,6 +71,7 @@ def checked(settings: Settings, wanted: Wanted, questions: Sequence[Question]) -
                 raise SettingsError(
                     f"there is no {what} {name}{did_you_mean(name, known)}; there are {', '.join(known)}"
                 )
+    _variants(settings, wanted)
     if settings.model.chosen == "extractive" and not wanted.readers:
         wanted = replace(wanted, readers=READERS)
     gold = any(question.answers or question.nuggets for question in questions) or wanted.grades
@@ -89,6 +90,13 @@ def checked(settings: Settings, wanted: Wanted, questions: Sequence[Question]) -
     if wanted.judge or wanted.grades:
         raise SettingsError("scripted readers give no answers to judge: a model must be set, and --reader left out")
     return replace(wanted, judge=False)
+
+
+def _variants(settings: Settings, wanted: Wanted) -> list[Variant]:
+    bounds = Bounds(**settings.strategies.model_dump())
+    return variants(
+        wanted.strategies, recipe_of(settings), bounds, wanted.sweeps, without_structure=wanted.without_structure
+    )
 
 
 def _need_prices(settings: Settings, wanted: Wanted) -> None:
@@ -141,16 +149,9 @@ async def entrants(
         players = {"": lambda question: model}
         if settings.router.name:
             router = await stack.enter_async_context(anthropic_model(settings.routing))
-    chosen = variants(
-        wanted.strategies,
-        recipe_of(settings),
-        Bounds(**settings.strategies.model_dump()),
-        wanted.sweeps,
-        without_structure=wanted.without_structure,
-    )
     state = await _state(stores, languages, scope)
     found = []
-    for variant in chosen:
+    for variant in _variants(settings, wanted):
         ground = ground_of(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
         strategy = build(variant.strategy, ground)
         for reader, player in players.items():
@@ -178,7 +179,7 @@ def _who(settings: Settings, variant: Variant, reader: str) -> tuple[str, ...]:
     if reader:
         return (reader, str(TOP))
     routing = settings.routing.model.name if variant.strategy == "rdr2" else ""
-    return (settings.model.name, str(settings.model.base_url), routing)
+    return (settings.model.name, routing)
 
 
 async def _state(stores: Stores, languages: Sequence[str], scope: Scope) -> str:

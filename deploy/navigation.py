@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deploy.complaints import SettingsError
@@ -19,7 +20,7 @@ from navigator.models.prices import PUBLISHED, Prices
 from navigator.navigator import Navigator
 from navigator.parts import Parts
 from navigator.ports import Model
-from navigator.retrieve import Recipe, Retriever
+from navigator.retrieve import RECIPES, Recipe, Retriever
 from navigator.rules import Rules
 from navigator.strategies.bounds import Bounds
 from navigator.strategies.build import FOR_PEOPLE, Ground, build
@@ -99,8 +100,9 @@ def ground_of(
 
 
 def recipe_of(settings: Settings) -> Recipe:
-    retrieval = settings.retrieval
-    return Recipe(n=retrieval.n, chunks_per_node=retrieval.k_per_node, kappa=retrieval.rrf_kappa)
+    asked = settings.retrieval
+    named = RECIPES[asked.recipe]
+    return replace(named, n=asked.n, chunks_per_node=asked.k_per_node, kappa=asked.rrf_kappa or named.kappa)
 
 
 def prices_of(settings: Settings) -> Prices | None:

@@ -82,7 +82,14 @@ class EmbeddingSettings(Section):
 class RetrievalSettings(Section):
     n: int = Field(default=50, ge=1, le=1000, description="The best nodes, which make the forest (the paper's n).")
     k_per_node: int = Field(default=4, ge=1, le=100, description="Chunks searched for each node (the paper: k' = 4n).")
-    rrf_kappa: int = Field(default=60, ge=1, description="Kappa of reciprocal rank fusion (the paper's).")
+    recipe: Literal["ritbot", "plain"] = Field(
+        default="ritbot",
+        description="How the best nodes are chosen. plain: as in the paper. ritbot: kappa 30, a page speaks for its "
+        "sections, and a section above another found one takes none of the n places.",
+    )
+    rrf_kappa: int | None = Field(
+        default=None, ge=1, description="Kappa of reciprocal rank fusion; not set: 30, and 60 (the paper's) for plain."
+    )
     outline: Literal["outline", "json"] = Field(
         default="outline",
         description="How the model sees the forest: an indented outline (about a seventh of the tokens) or the paper's JSON.",

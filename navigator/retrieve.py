@@ -23,7 +23,6 @@ from navigator.about import about
 from navigator.choosing import backed, best, covering
 from navigator.forest import Forest, Numbering, induce, shown
 
-
 RecipeName = Literal["ritbot", "plain"]
 
 

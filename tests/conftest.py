@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # No test may ask a model hub, not even one that starts a process of its own, and none goes through a proxy.
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "NO_PROXY": "*", "no_proxy": "*"}
+
+# A shell that runs the tests in the background ignores SIGINT for them, and so would all that they start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow machine is no failure (deadline), and CI tries the same examples every time (derandomize).
 settings.register_profile("here", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -21,9 +21,9 @@ TOKENS: Mapping[str, tuple[int, int]] = {
     "vanilla": (1_000, 1),
     "agentic": (1_700, 2),
     "interact": (2_300, 2),
-    "pageindex": (3_000, 2),
-    "rit": (5_700, 3),
-    "rdr2": (4_600, 4),
+    "pageindex": (3_200, 2),
+    "rit": (6_800, 3),
+    "rdr2": (5_500, 4),
 }
 """Tokens read for an answer, in so many turns."""
 WRITTEN = 150

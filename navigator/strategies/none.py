@@ -15,6 +15,7 @@ from navigator.way import Way
 
 NOTHING_READ = "Nothing was read for this answer: it is the model's own knowledge, without any source."
 CUT_SHORT = "It was cut short: it grew too long."
+_EMPHASIS = "*_` \n"
 UNKNOWN = "The model does not know this by itself, and nothing was read."
 
 SYSTEM = f"""\
@@ -41,7 +42,9 @@ class NoRetrieval:
         if spoken.ended.reason == "refusal":
             return way.answer(spoken)
         text, _, claims = from_marks(without_foreign_links(spoken.draft.said, ()), {})
-        if not text or text.startswith(NOT_FOUND):
-            return way.end("not_found", f"{UNKNOWN} {text.removeprefix(NOT_FOUND).strip(' :')}".strip())
+        plain = text.lstrip(_EMPHASIS)
+        if not plain or plain.startswith(NOT_FOUND):
+            reason = plain.removeprefix(NOT_FOUND).lstrip(f":{_EMPHASIS}")
+            return way.end("not_found", f"{UNKNOWN} {reason}".strip())
         note = f"{NOTHING_READ} {CUT_SHORT}" if spoken.ended.reason == "max_tokens" else NOTHING_READ
         return way.end("answered", text, unsupported=claims, note=note)

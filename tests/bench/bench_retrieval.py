@@ -1,9 +1,9 @@
 """Retrieval on real questions: is the gold section in the forest, and what does the forest cost?
 
-    make bench-retrieval [HTML=folder QUESTIONS=file]
+    make bench-retrieval [HTML=folder QUESTIONS=file] [MODEL=folder]
 
-forest@n: the gold section is one of the n best nodes or an ancestor of one; page@n: the gold page holds
-one of them (in percent). S(F) tokens are counted by the embedding model's tokenizer. Then the extracts:
+For the paper's recipe, each of ritbot's changes to it alone, and all of them. forest@n: the gold section is in the forest
+of the n best nodes; page@n: the gold page holds one of them (in percent). S(F) tokens are counted by the embedding model's tokenizer. Then the extracts:
 how often the gold section, and the gold page, is among the nodes cited, and how many questions that the
 documentation does not answer are turned away.
 """
@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean
@@ -29,17 +31,27 @@ from ingest.stores.edge import EdgeChunkIndex
 from ingest.stores.sqlite import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
-from navigator.forest import Numbering, induce
+from navigator.choosing import covering
+from navigator.forest import Numbering
 from navigator.models.extractive import ExtractiveModel
 from navigator.navigator import Navigator
 from navigator.outline import render
-from navigator.retrieve import Recipe, Retriever
+from navigator.retrieve import RECIPES, Found, Recipe, Retriever
 from navigator.rules import Rules
 from navigator.strategies.rit import Rit
 from tests.bench.corpus import CACHE, CachedEmbedder, Question, embedder, html_folder, questions
 
 UNANSWERABLE = Path(__file__).parent / "data" / "unanswerable.txt"
 SIZES = (160, 64)
+MODEL = [Path(os.environ["MODEL"]).name] if os.environ.get("MODEL") else []
+PLAIN, OURS = RECIPES["plain"], RECIPES["ritbot"]
+ABLATION = {
+    "the paper's recipe": PLAIN,
+    "kappa 30": replace(PLAIN, kappa=OURS.kappa),
+    "a page speaks for its sections": replace(PLAIN, page_share=OURS.page_share),
+    "ancestors take no place": replace(PLAIN, cover=True),
+    "ritbot's: all three": OURS,
+}
 
 
 class WallClock:
@@ -108,31 +120,32 @@ def percent(hits: Sequence[bool]) -> float:
     return 100 * sum(hits) / len(hits) if hits else 0.0
 
 
-async def retrieval(
-    retriever: Retriever, trees: SqliteTreeStore, judge: Judge, asked: Sequence[Question], count: Callable[[str], int]
-) -> None:
-    ranked: dict[Question, list[str]] = {}
-    outline: list[int] = []
-    as_json: list[int] = []
+def prefix(found: Found, n: int, recipe: Recipe) -> list[str]:
+    """The nodes that the recipe takes for a smaller n."""
+    if not recipe.cover:
+        return list(found.scores)[:n]
+    parents = {heading.id: heading.parent for page in found.pages for heading in page.headings}
+    return list(covering(found.scores, parents, n))
+
+
+async def retrieval(retriever: Retriever, recipe: Recipe, judge: Judge, asked: Sequence[Question]) -> None:
+    ranked: dict[Question, Found] = {}
     started = time.monotonic()
     for question in asked:
-        found = await retriever.search(question.text, Scope())
-        ranked[question] = list(found.scores)
-        places = await trees.place([page.key for page in found.pages])
-        forest = induce(question.text, found.scores, found.pages, places, Numbering())
-        outline.append(count(render(forest)))
-        as_json.append(count(render(forest, "json")))
+        ranked[question] = await retriever.search(question.text, Scope())
     seconds = time.monotonic() - started
     row = [
-        f"forest@{n} {percent([judge.in_forest(q, ranked[q][:n]) for q in judge.with_section]):.1f}"
+        f"forest@{n} {percent([judge.in_forest(q, prefix(ranked[q], n, recipe)) for q in judge.with_section]):.1f}"
         for n in (3, 10, 50)
     ]
-    row += [f"page@{n} {percent([judge.on_page(q, ranked[q][:n]) for q in asked]):.1f}" for n in (3, 50)]
-    print("  ".join(row))
-    print(
-        f"S(F): outline {mean(outline):.0f} tokens, JSON {mean(as_json):.0f}, ratio {mean(outline) / mean(as_json):.3f}; "
-        f"{1000 * seconds / len(asked):.0f} ms a question"
-    )
+    row += [f"page@{n} {percent([judge.on_page(q, prefix(ranked[q], n, recipe)) for q in asked]):.1f}" for n in (3, 50)]
+    print("  ".join(row) + f"  {1000 * seconds / len(asked):.0f} ms a question")
+
+
+async def forests(retriever: Retriever, asked: Sequence[Question], count: Callable[[str], int]) -> None:
+    found = [await retriever.forest(question.text, Scope(), Numbering()) for question in asked]
+    outline, as_json = (mean(count(render(forest, form)) for forest in found) for form in ("outline", "json"))
+    print(f"S(F): outline {outline:.0f} tokens, JSON {as_json:.0f}, ratio {outline / as_json:.3f}")
 
 
 async def extracts(navigator: Navigator, judge: Judge, asked: Sequence[Question]) -> None:
@@ -156,7 +169,7 @@ async def extracts(navigator: Navigator, judge: Judge, asked: Sequence[Question]
 async def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     folder, asked = html_folder(), questions()
-    store = CACHE / "index" / folder.name
+    store = CACHE / "index" / "-".join([folder.name, *MODEL])
     store.mkdir(parents=True, exist_ok=True)
     async with (
         embedder() as model,
@@ -167,8 +180,12 @@ async def main() -> None:
         keys = [state.key async for state in trees.scan() if state.state == "live"]
         judge = Judge(folder, dict(await trees.outlines(keys)), asked)
         print(f"{len(asked)} questions, {len(judge.with_section)} with a gold section; {len(keys)} live pages")
+        await model.embed([question.text for question in asked])
+        for name, recipe in ABLATION.items():
+            print(f"{name:<32}", end="")
+            await retrieval(Retriever(trees, chunks, model, recipe), recipe, judge, asked)
         retriever = Retriever(trees, chunks, model, Recipe())
-        await retrieval(retriever, trees, judge, asked, model.count)
+        await forests(retriever, asked, model.count)
         navigator = Navigator({"rit": Rit(retriever, trees, Rules())}, ExtractiveModel(model), lambda _: "rit")
         await extracts(navigator, judge, asked)
 

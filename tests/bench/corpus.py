@@ -1,7 +1,8 @@
 """What the benchmarks run on: a folder of HTML and questions with gold sections, indexed once and kept.
 
 Defaults are the Ray documentation and questions in the `shared` folder beside the checkout; HTML= and
-QUESTIONS= name others. Embeddings are cached by content hash, so that only the first run pays.
+QUESTIONS= name others, MODEL= another embedding model: a folder with its weights. Embeddings are cached by model and
+content hash, so that only the first run pays.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.embed import SentenceTransformerEmbedder
+from ingest.embed import MINILM, SentenceTransformerEmbedder
 from ingest.ports import Vector
 
 REPOSITORY = Path(__file__).parents[2]
@@ -99,5 +100,5 @@ class CachedEmbedder:
 
 @asynccontextmanager
 async def embedder() -> AsyncIterator[CachedEmbedder]:
-    async with SentenceTransformerEmbedder() as inner:
+    async with SentenceTransformerEmbedder(os.environ.get("MODEL") or MINILM) as inner:
         yield CachedEmbedder(inner, CACHE / "vectors.sqlite")

@@ -95,9 +95,9 @@ async def test_a_run_that_is_killed_goes_on_where_it_was(place: Path, api: Messa
     model = Proposer(pace=0.05)
     api.always(model)
     out = tmp_path / "questions.jsonl"
-    command = ("questions", "house", "--out", str(out), "--count", "8")
+    command = ("questions", "house", "--out", str(out), "--count", "6")
     process = FORKS.start(place, *command, env=environment(**env(api)))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(90):
         while not out.exists() or out.read_bytes().count(b"\n") < 3:  # noqa: ASYNC110 - another process writes it
             await asyncio.sleep(0.02)
     process.send_signal(signal.SIGKILL)
@@ -107,7 +107,7 @@ async def test_a_run_that_is_killed_goes_on_where_it_was(place: Path, api: Messa
     done = await asyncio.to_thread(ritbot, place, *command, env=env(api))
     assert done.returncode == 0, done.stdout + done.stderr
     assert out.read_bytes().startswith(kept[: kept.rindex(b"\n") + 1])
-    assert len(load_questions(out.read_text(encoding="utf-8"))) == 8
+    assert len(load_questions(out.read_text(encoding="utf-8"))) == 6
     under_way = 4
-    assert len(model.materials) <= 8 + under_way
-    assert asked < 8 + under_way
+    assert len(model.materials) <= 6 + 2 + under_way
+    assert asked < len(model.materials)

@@ -1,10 +1,15 @@
 """Fusion and node scores."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.ports import Hit
-from navigator.retrieve import Recipe, best_nodes, fuse
+from navigator.retrieve import RECIPES, Chunks, Recipe, best_nodes, chosen, fuse
+from tests.unit.test_forest import API, GUIDE
+
+FOUND_ON = {"guide": GUIDE, "api": API}
 
 
 def hits(*pairs: tuple[str, str]) -> list[Hit]:
@@ -19,6 +24,20 @@ def test_fusion_adds_reciprocal_ranks_with_kappa_60() -> None:
 def test_a_node_scores_as_its_best_chunk() -> None:
     scored = [Hit("a", "n", "p", 0.2), Hit("b", "m", "p", 0.5), Hit("c", "n", "p", 0.7)]
     assert best_nodes(scored, 50) == {"n": 0.7, "m": 0.5}
+
+
+def test_the_plain_recipe_is_the_papers() -> None:
+    assert RECIPES["plain"] == Recipe(n=50, chunks_per_node=4, kappa=60, page_share=0.0, cover=False)
+    found = Chunks((Hit("1", "g2", "guide", 0.4), Hit("2", "g", "guide", 0.3), Hit("3", "a1", "api", 0.2)), FOUND_ON)
+    assert chosen(found, replace(RECIPES["plain"], n=2)) == {"g2": 0.4, "g": 0.3}
+
+
+def test_our_recipe_gives_no_place_to_an_ancestor_and_lets_a_page_speak() -> None:
+    found = Chunks((Hit("1", "a1", "api", 0.4), Hit("2", "g2", "guide", 0.39), Hit("3", "g", "guide", 0.3)), FOUND_ON)
+    assert list(chosen(found, replace(Recipe(), n=2))) == ["g2", "a1", "g"]
+    assert list(chosen(found, replace(Recipe(), n=1))) == ["g2"]
+    assert list(chosen(found, replace(Recipe(), n=2, page_share=0.0))) == ["a1", "g2", "g"]
+    assert chosen(Chunks((), {}), Recipe()) == {}
 
 
 def test_k_follows_n() -> None:

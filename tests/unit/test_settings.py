@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from deploy import sources
 from deploy.complaints import fields
 from deploy.model_settings import ModelSettings
+from deploy.navigation import recipe_of
 from deploy.settings import (
     IndexSettings,
     Settings,
@@ -25,7 +26,7 @@ from deploy.settings import (
 )
 from ingest.model import Site
 from navigator.extracts import Weights
-from navigator.retrieve import Recipe
+from navigator.retrieve import RECIPES, Recipe
 from navigator.rules import Rules
 
 HOME = {"HOME": "/home/ann"}
@@ -411,8 +412,16 @@ def test_the_defaults_are_those_of_the_code_that_uses_them(write: Write) -> None
         navigator.read_characters,
         retrieval.outline,
     )
-    assert Recipe() == Recipe(retrieval.n, retrieval.k_per_node, retrieval.rrf_kappa)
+    assert recipe_of(settings) == RECIPES["ritbot"] == Recipe()
+    assert (retrieval.n, retrieval.k_per_node) == (Recipe().n, Recipe().chunks_per_node)
     assert settings.model.extract_threshold == Weights().threshold
+
+
+def test_the_papers_recipe_and_the_constants_of_either_are_settings(write: Write) -> None:
+    plain = load(write('[retrieval]\nrecipe = "plain"\nn = 20\n'), HOME)
+    assert recipe_of(plain) == Recipe(n=20, kappa=60, page_share=0.0, cover=False)
+    sharper = load(write("[retrieval]\nrrf_kappa = 10\nk_per_node = 8\n"), HOME)
+    assert recipe_of(sharper) == Recipe(chunks_per_node=8, kappa=10)
 
 
 def test_every_setting_is_described() -> None:

@@ -7,8 +7,8 @@ all rounds go to the reader: pages in the order in which they were retrieved, bl
 Where the paper says nothing:
 
 - Nothing selected on any page: there is nothing to answer from, and the answer says so; what was retrieved is offered.
-- The router fails on a page (not: writes what cannot be used): what it had selected there counts, else the blocks that
-  were retrieved, as they would without a router. It fails on every page: so does the question.
+- The router fails on a page (not: writes what cannot be used): what it had selected there counts; had it selected nothing,
+  the blocks that were retrieved do, as they would without a router. Where this is so on every page, the question fails.
 - More is selected than one Read may give (Rules.read_characters): the last passages are left out, and the trace says so.
 """
 
@@ -50,7 +50,7 @@ SHOWN = 8_000
 
 @dataclass(slots=True)
 class Routing:
-    """One page on its way. `fault`: why its router could not go on."""
+    """One page on its way. `fault`: why nothing could be selected on it."""
 
     page: Anchored
     selected: set[int] = field(default_factory=set)
@@ -135,8 +135,9 @@ async def _rounds(way: Way, router: Router, routing: Routing) -> None:
                 started = time.monotonic()
     except ModelError as error:
         log.warning("router_failed", page=page.key, kind=type(error).__name__, selected=len(routing.selected))
-        routing.fault = error
-        routing.selected = routing.selected or set(page.retrieved)
+        if not routing.selected:
+            routing.fault = error
+            routing.selected.update(page.retrieved)
         step = Step("route", "", way.asked.question, f"# {page.title}", error=str(error))
         way.step(replace(step, seconds=time.monotonic() - started))
 

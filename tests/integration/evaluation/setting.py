@@ -74,9 +74,11 @@ class Endpoint:
         failure = self.fails(request)
         if failure is not None:
             return failure
-        if request.body["model"] == JUDGE:
+        if '{"seal": "' in asked_in(request):
             said = judged_answer(request)
             self.answered[f"judge {said}"] += 1
+            if '"grade":' in asked_in(request):
+                return says({"seal": seal_of(request), "grade": 7})
             verdict = self.right(said)
             return says(verdict if isinstance(verdict, str) else {"seal": seal_of(request), "right": verdict})
         question = asked_in(request).partition("<question>\n")[2].partition("\n</question>")[0]

@@ -8,6 +8,7 @@ import pytest_asyncio
 
 from ingest.model import Scope
 from navigator.answer import Answer, Step
+from navigator.rules import Rules
 from navigator.strategies.bounds import Bounds
 from navigator.strategies.rdr2.rdr2 import KEPT
 from tests.fakes.messages_api import Answer as Replied
@@ -17,7 +18,6 @@ from tests.integration.strategies.rdr2_scripts import (
     PAGES,
     PUMPS,
     QUESTION,
-    REF,
     Reply,
     Script,
     ans,
@@ -186,9 +186,11 @@ async def test_a_page_whose_router_fails_gives_what_was_retrieved_of_it(site: In
 
 
 async def test_a_router_that_fails_later_keeps_what_it_had_selected(site: IndexedSite) -> None:
-    script = Script({"Pumps": [[ans("Fill the"), exp("Winter")], Failure(500)], "Tanks": [REF]})
-    answer = await ask(site, script)
+    script = Script({"Pumps": [[ans("Fill the"), exp("Winter")], Failure(500)]})
+    answer = await ask(site, script, ONE)
+    assert (answer.outcome, len(script.looks)) == ("answered", 2)
     assert [b.text for p in answer.trace.passages for b in p.blocks] == ["Fill the casing."]
+    assert [bool(step.error) for step in routes(answer)] == [False, True]
 
 
 async def test_a_router_that_fails_on_every_page_fails_the_question(site: IndexedSite) -> None:
@@ -220,6 +222,31 @@ async def test_without_structure_the_router_sees_only_what_was_retrieved(site: I
     assert all(not line.startswith(" ") for line in shown.split("\n"))
     assert answer.outcome == "answered"
     assert answer.trace.passages[0].path == ("Pumps", "Priming")
+
+
+@pytest.mark.parametrize(("room", "read"), [(50, 2), (10, 1), (1_000, 3)])
+async def test_what_is_too_long_to_read_is_left_out_but_for_the_first(site: IndexedSite, room: int, read: int) -> None:
+    lines = [ans("To prime"), ans("pump --prime"), ans("Pumps move")]
+    async with MessagesApi() as api, model_at(api) as model:
+        api.always(Script({"Pumps": [lines]}))
+        rules = Rules(read_characters=room)
+        answer = await navigator(site, model, Bounds(chunks=5), rules=rules).ask(QUESTION)
+    assert len(answer.trace.passages) == read
+    assert answer.trace.passages[0].path == ("Pumps",)
+    assert bool(answer.trace.steps[-1].error) == (read < 3)
+
+
+async def test_of_a_long_section_the_siblings_of_what_was_retrieved_are_shown(tmp_path: Path) -> None:
+    words = ("Oil", "Fill", "Turn", "Close", "Clean", "Drain")
+    steps = "".join(f"<p>{word} the valve {f'and {word.lower()} it again ' * 12}.</p>" for word in words)
+    page = {PUMPS: f"<title>Long</title><main><h1>Long</h1><h2>Steps</h2>{steps}</main>"}
+    async with indexed_site(tmp_path, page) as site:
+        shown = {}
+        for structure in (True, False):
+            script = Script({})
+            await ask(site, script, Bounds(chunks=1, structure=structure), "drain the valve, drain it again")
+            shown[structure] = [word for word in words if f": {word} the valve" in said_by(script.looks[0])]
+    assert shown == {True: list(words), False: ["Drain"]}
 
 
 async def test_the_reader_may_find_that_nothing_answers(site: IndexedSite) -> None:

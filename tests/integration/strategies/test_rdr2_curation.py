@@ -142,18 +142,21 @@ async def test_a_call_that_fails_is_asked_again_by_the_next_run(site: IndexedSit
     assert (again.failed, again.asked, again.known) == (0, 1, 2)
 
 
-async def test_a_model_that_fails_again_and_again_ends_the_run(site: IndexedSite, tmp_path: Path) -> None:
-    asked: list[Request] = []
+@pytest.mark.parametrize(("works", "asked"), [({0}, 1 + FAULTS), ({0, 2, 4, 6, 8, 10}, 12)])
+async def test_only_a_model_that_fails_again_and_again_ends_the_run(
+    site: IndexedSite, tmp_path: Path, works: set[int], asked: int
+) -> None:
+    requests: list[Request] = []
 
-    def fail(request: Request) -> Scripted:
-        asked.append(request)
-        return Failure(500, "no")
+    def answer(request: Request) -> Scripted:
+        requests.append(request)
+        return Answer((text("[REF]"),)) if len(requests) - 1 in works else Failure(500)
 
     async with MessagesApi() as api:
-        api.always(fail)
+        api.always(answer)
         progress = await curate(site, api, tmp_path)
-    assert (progress.failed, len(asked)) == (FAULTS, FAULTS)
-    assert progress.ended
+    assert (len(requests), progress.failed) == (asked, asked - len(works))
+    assert bool(progress.ended) == (len(works) == 1)
 
 
 async def test_a_reply_without_a_legal_line_makes_no_example(site: IndexedSite, tmp_path: Path) -> None:

@@ -144,6 +144,17 @@ async def test_search_goes_by_meaning_alone_and_keyword_by_words_alone(site: Ind
     assert answer.trace.steps[2].numbers, "by meaning something is always nearest"
 
 
+async def test_search_hears_no_words(site: IndexedSite) -> None:
+    query = {"query": "it with the: XR"}
+    answer, _ = await way(site, ("search", query), ("keyword", query), bounds=Bounds(search_chunks=1))
+    assert [passage.path[-1] for passage in answer.trace.passages] == ["Priming", "Rings"]
+
+
+async def test_entity_gives_as_many_as_are_set(long_site: IndexedSite) -> None:
+    answer, _ = await way(long_site, ("entity", {"name": "washer"}), bounds=Bounds(search_chunks=2))
+    assert answer.trace.steps[0].numbers == (1, 2)
+
+
 async def test_entity_gives_only_what_holds_the_name(site: IndexedSite) -> None:
     calls = [("entity", {"name": "xr-200"}), ("entity", {"name": "XR"}), ("entity", {"name": "moves oil"})]
     answer, _ = await way(site, *calls)
@@ -154,8 +165,8 @@ async def test_entity_gives_only_what_holds_the_name(site: IndexedSite) -> None:
 
 
 async def test_entity_looks_at_titles_too(site: IndexedSite) -> None:
-    answer, _ = await way(site, ("entity", {"name": "Stuck"}), bounds=Bounds(search_chunks=1))
-    assert read(answer, 0) == ["Oil what is stuck."]
+    answer, _ = await way(site, ("entity", {"name": "Priming"}))
+    assert read(answer, 0) == ["Prime the pump: fill it with water first.\npump --prime"]
 
 
 async def test_page_searches_one_page_and_goes_on_where_it_was(long_site: IndexedSite) -> None:
@@ -200,6 +211,8 @@ async def test_around_gives_the_rest_of_the_section_then_what_stands_next(long_s
     answer, _ = await way(long_site, *calls, bounds=bounds)
     paths = [passage.path for passage in answer.trace.passages]
     assert paths[:2] == [("Reference", "Section 1")] * 2
+    first, second = answer.trace.passages[:2]
+    assert first.at < second.at <= first.at + len(first.blocks), "the chunk that follows"
     whole, _ = await way(long_site, calls[0], calls[1], bounds=Bounds(search_chunks=50))
     assert len(whole.trace.passages) == len(await site_chunks(long_site))
     order = [(passage.path, passage.at) for passage in whole.trace.passages if passage.number != 1]

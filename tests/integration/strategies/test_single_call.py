@@ -173,9 +173,10 @@ async def test_none_answers_from_the_model_alone_and_says_that_nothing_was_read(
     assert "Answer in German." in request.last[0]["text"]
 
 
-async def test_none_admits_what_the_model_does_not_know(empty_site: IndexedSite) -> None:
+@pytest.mark.parametrize("word", ["NOT_FOUND", "NOT_FOUND:", "**NOT_FOUND**\n\n", "`NOT_FOUND`:"])
+async def test_none_admits_what_the_model_does_not_know(empty_site: IndexedSite, word: str) -> None:
     async with asking(empty_site, "none") as asked:
-        asked.api.say("NOT_FOUND I do not know this pump.")
+        asked.api.say(f"{word} I do not know this pump.")
         answer = await asked.ask()
     assert answer.outcome == "not_found"
     assert answer.text == "The model does not know this by itself, and nothing was read. I do not know this pump."
