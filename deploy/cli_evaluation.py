@@ -104,7 +104,7 @@ def questions(
     out: Annotated[Path, typer.Option(help="The file that they are added to.")] = Path("questions.jsonl"),
     count: Annotated[int, typer.Option(min=1, help="Proposed questions that the file shall hold.")] = 50,
     examples: Annotated[
-        Path | None, typer.Option(help="A few questions by people; else those that people wrote or checked in the file.")
+        Path | None, typer.Option(help="Questions by people; else those that people wrote or checked in the file.")
     ] = None,
     version: Annotated[str | None, typer.Option(help="Only this version of the documentation.")] = None,
     seed: Annotated[int, typer.Option(help="Another number: other sections.")] = 0,

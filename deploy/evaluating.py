@@ -21,6 +21,7 @@ from ingest.model import Scope, sha256
 from ingest.notes import Spent
 from ingest.ports import Outline
 from navigator.answer import Usage
+from navigator.errors import ModelError
 from navigator.evaluation.cold import ColdModel
 from navigator.evaluation.entrants import Entrant, Player
 from navigator.evaluation.gold import Library
@@ -128,9 +129,16 @@ def judging(settings: Settings) -> Settings:
 
 
 async def open_judge(stack: AsyncExitStack, settings: Settings) -> Model:
+    """Raises SettingsError."""
     of = judging(settings)
-    cold = await stack.enter_async_context(anthropic_model(of, temperature=0.0))
-    return ColdModel(cold, await stack.enter_async_context(anthropic_model(of)))
+    return ColdModel(await _opened(stack, of, temperature=0.0), await _opened(stack, of))
+
+
+async def _opened(stack: AsyncExitStack, settings: Settings, temperature: float | None = None) -> Model:
+    try:
+        return await stack.enter_async_context(anthropic_model(settings, temperature=temperature))
+    except ModelError as error:
+        raise SettingsError(str(error)) from error
 
 
 async def entrants(
@@ -141,14 +149,14 @@ async def entrants(
     scope: Scope,
     outlines: Mapping[str, Outline],
 ) -> list[Entrant]:
-    """Everyone who takes part; models are opened in the stack."""
+    """Everyone who takes part; models are opened in the stack. Raises IngestError, SettingsError."""
     settings = stores.settings
     router, players = None, _readers(stores, outlines, wanted.readers)
     if not wanted.readers:
-        model = await stack.enter_async_context(anthropic_model(settings))
+        model = await _opened(stack, settings)
         players = {"": lambda question: model}
         if settings.router.name:
-            router = await stack.enter_async_context(anthropic_model(settings.routing))
+            router = await _opened(stack, settings.routing)
     state = await _state(stores, languages, scope)
     found = []
     for variant in _variants(settings, wanted):
@@ -206,13 +214,19 @@ class Known:
     language: str
 
 
-async def known_of(stores: Stores, languages: Sequence[str], scope: Scope, questions: Sequence[Question]) -> Known:
+async def known_of(
+    stores: Stores,
+    languages: Sequence[str],
+    scope: Scope,
+    questions: Sequence[Question],
+    outlines: Mapping[str, Outline],
+) -> Known:
     retriever = ground_of(stores, languages).retriever
     found = [Ranked(q.id, tuple((await retriever.search(q.question, scope)).scores)) for q in questions]
-    return Known(await _outlines(stores, scope), tuple(found), await _preprocessing(stores), languages[0])
+    return Known(outlines, tuple(found), await _preprocessing(stores), languages[0])
 
 
-async def _outlines(stores: Stores, scope: Scope) -> Mapping[str, Outline]:
+async def outlines_in(stores: Stores, scope: Scope) -> Mapping[str, Outline]:
     """The live pages in scope, by key."""
     states = stores.trees.scan()
     return await stores.trees.outlines(

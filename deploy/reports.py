@@ -20,7 +20,7 @@ from navigator.evaluation.page import to_html
 from navigator.evaluation.runner import Run
 from navigator.evaluation.summary import Summary, summarise
 
-COLUMNS = ("Contender", "Right (95%)", "P", "R", "F1", "Cost", "Seconds")
+COLUMNS = ("Contender", "Right", "P", "R", "F1", "Cost", "Time")
 
 
 def write_reports(folder: Path, run: Run, known: Known, title: str, notes: Sequence[str]) -> Summary:

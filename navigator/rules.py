@@ -140,6 +140,7 @@ def question_of(opening_text: str) -> str:
 def budget_note(left: int, context: float, context_share: float, searches: int | None = None) -> str:
     """Told before each turn: how many calls are left, of these how many searches where these are bounded apart, and how
     much of the context is in use."""
+    left = max(0, left)
     of_them = "" if searches is None else f", {max(0, min(searches, left))} of them get_toc"
     note = f"[Left: {left} tool calls{of_them}. Context used: {context:.0%}.]"
     if context >= context_share:

@@ -5,6 +5,7 @@ A strategy asks for turns and ends the way with an Answer. Nothing can be cited 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from navigator.rules import NOT_FOUND
 
 log = structlog.get_logger()
 
+_GAVE_UP = re.compile(rf"[\s*_]*{NOT_FOUND}\b[\s*_:.–—-]*")
+"""How an answer begins that is none. Anywhere else the word is a word: statuses are called so."""
 NOTHING_FOUND = "I found nothing in the documentation that answers this."
 
 
@@ -124,7 +127,7 @@ class Way:
             return
         self._told = border
         text, sources, _ = self._written(draft.until(border))
-        if sources and NOT_FOUND not in text:
+        if sources and not _GAVE_UP.match(text):
             self._listener.wrote(text)
 
     def _written(self, draft: Draft) -> tuple[str, tuple[Source, ...], tuple[str, ...]]:
@@ -140,9 +143,9 @@ class Way:
         if spoken.ended.reason == "refusal":
             return self.end("failed", "The model declined to answer this question.")
         text, sources, unsupported = self._written(spoken.draft)
-        if NOT_FOUND in text or not sources:
-            reason = text.replace(NOT_FOUND, "").strip(" :\n") if NOT_FOUND in text else ""
-            return self.not_found(reason)
+        gave_up = _GAVE_UP.match(text)
+        if gave_up or not sources:
+            return self.not_found(text[gave_up.end() :].strip() if gave_up else "")
         note = "The answer was cut short: it grew too long." if spoken.ended.reason == "max_tokens" else ""
         return self.end("answered", text, sources, unsupported, note)
 

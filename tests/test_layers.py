@@ -109,7 +109,7 @@ PURE = (
     "navigator/evaluation/pairs.py", "navigator/evaluation/plots.py", "navigator/evaluation/questions.py", "navigator/evaluation/results.py", "navigator/evaluation/rows.py", "navigator/evaluation/scores.py",
     "navigator/evaluation/statistics.py", "navigator/evaluation/style.py", "navigator/evaluation/summary.py", "navigator/evaluation/sweeps.py", "navigator/evaluation/tables.py",
     "navigator/proposing/checks.py", "navigator/proposing/languages.py", "navigator/proposing/material.py", "navigator/proposing/plan.py", "navigator/proposing/turns.py",
-    "navigator/evaluation/estimate.py", "navigator/evaluation/grades.py", "navigator/evaluation/inquiry.py", "navigator/evaluation/judge.py", "navigator/evaluation/ledger.py",
+    "navigator/evaluation/grades.py", "navigator/evaluation/inquiry.py", "navigator/evaluation/judge.py", "navigator/evaluation/ledger.py",
 )  # fmt: skip
 OUTSIDE = {
     "asyncio", "concurrent", "http", "httpx", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets",

@@ -12,7 +12,7 @@ from rich.console import Console
 from deploy.asking import check_scope
 from deploy.complaints import SettingsError
 from deploy.compose import open_stores
-from deploy.evaluating import Wanted, checked, entrants, judging, known_of, open_judge
+from deploy.evaluating import Wanted, checked, entrants, judging, known_of, open_judge, outlines_in
 from deploy.navigation import prices_of
 from deploy.progress import page_bar
 from deploy.reports import print_summary, write_reports
@@ -49,8 +49,8 @@ async def evaluate(settings: Settings, wanted: Wanted, scope: Scope, languages: 
             raise SettingsError(f"{folder.path} holds answers to other questions: name another folder with --out")
         async with open_stores(settings, "ritbot eval") as stores, AsyncExitStack() as stack:
             await check_scope(stores, scope)
-            known = await known_of(stores, languages, scope, asked)
-            players = await entrants(stack, stores, wanted, languages, scope, known.outlines)
+            outlines = await outlines_in(stores, scope)
+            players = await entrants(stack, stores, wanted, languages, scope, outlines)
             judges = Judges(await open_judge(stack, settings), folder) if wanted.judge else None
             run = Run(
                 asked,
@@ -64,6 +64,7 @@ async def evaluate(settings: Settings, wanted: Wanted, scope: Scope, languages: 
             _announce(console, run, folder)
             if not wanted.readers:
                 console.print(_told(_estimate(settings, run)), soft_wrap=True)
+            known = await known_of(stores, languages, scope, asked, outlines)
             status = await _carry_out(run, console)
             notes = _notes(settings, wanted, judges)
             summary = write_reports(folder.path, run, known, wanted.questions.stem, notes)

@@ -227,7 +227,9 @@ class _Run:
         if progress.ended == CEILING:
             self._say("Stopped: the ceiling is reached. Run the same command again and it goes on.")
         elif progress.ended == UNPRICED:
-            self._say("Stopped: the endpoint bills tokens whose price is not known. Set all four of model.prices.", "yellow")
+            self._say(
+                "Stopped: the endpoint bills tokens whose price is not known. Set all four of model.prices.", "yellow"
+            )
         elif progress.ended == TOO_MANY:
             self._say(
                 "Stopped: too many proposals are refused. Give examples, take another model, or look at the pages."

@@ -37,7 +37,7 @@ def foreign(question: str, pages: str) -> bool:
     said = Counter(_WORD.findall(question.casefold()))
     own = _language(Counter(_WORD.findall(pages.casefold())))
     other = _language(said)
-    if own is None or other is None or own == other:
+    if own is None or other is None:
         return False
     return _hits(said, other) >= _SURE * max(1, _hits(said, own))
 

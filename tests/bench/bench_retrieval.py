@@ -2,9 +2,9 @@
 
     make bench-retrieval [HTML=folder QUESTIONS=file] [MODEL=folder]
 
-For the paper's recipe, each of ritbot's changes to it alone, and all of them. forest@n: the gold section is in the forest
-of the n best nodes; page@n: the gold page holds one of them (in percent). S(F) tokens are counted by the embedding model's tokenizer. Then the extracts:
-how often the gold section, and the gold page, is among the nodes cited, and how many questions that the
+For the paper's recipe, each of ritbot's changes to it alone, and all of them. forest@n: the gold section is in
+the forest of the n best nodes; page@n: the gold page holds one of them (in percent). Then, with ritbot's recipe:
+tokens of S(F), counted by the embedding model's tokenizer, and the extracts: how often the gold section, and the gold page, is among the nodes cited, and how many questions that the
 documentation does not answer are turned away.
 """
 

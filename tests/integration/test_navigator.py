@@ -13,7 +13,7 @@ from navigator.errors import ModelUnreachable
 from navigator.navigator import Navigator
 from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall, ToolTurn, UserTurn
 from navigator.retrieve import Recipe, Retriever
-from navigator.rules import READ_FIRST, Rules, question_of
+from navigator.rules import READ_FIRST, Rules, budget_note, question_of
 from navigator.strategies.rit import Rit
 from navigator.versions import Versions
 from tests.fakes.model import ScriptedModel, read, toc
@@ -133,6 +133,16 @@ async def test_numbers_that_were_never_shown_come_back_as_tool_errors(
     answer = await navigator(site, model).ask("How do I prime a pump?")
     assert answer.trace.steps[1].error
     assert answer.outcome == "answered"
+
+
+async def test_an_answer_about_something_called_not_found_is_an_answer(site: IndexedSite) -> None:
+    said: list[ModelEvent] = [Said("The status NOT_FOUND is number 5."), Cited(0, 0, 0, "")]
+    answer = await ask(site, toc("prime pump"), read(1), said)
+    assert (answer.outcome, answer.text) == ("answered", "The status NOT_FOUND is number 5. [1]")
+
+
+def test_more_calls_than_were_left_leave_none() -> None:
+    assert "[Left: 0 tool calls, 0 of them get_toc." in budget_note(-2, 0.1, 0.8, 1)
 
 
 async def test_reading_before_any_table_was_shown_is_refused(site: IndexedSite) -> None:

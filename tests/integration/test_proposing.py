@@ -172,6 +172,14 @@ async def test_a_site_that_gives_fewer_than_wanted_ends_the_run(place: Place) ->
     assert await place.run(Proposer(), 500) == Progress()
 
 
+async def test_a_page_and_its_copy_are_not_put_together(memory: Path) -> None:
+    pages = {f"{BASE}{n}": html(f"Page {n}", f"<h2 id='a'>Valve</h2><p>{say('valve')}</p>") for n in (1, 2)}
+    async with opened(memory, pages) as place:
+        kinds = [material.kind async for material in await place.materials()]
+    assert kinds
+    assert set(kinds) == {"single-section"}
+
+
 async def test_an_empty_site_gives_nothing(memory: Path) -> None:
     async with opened(memory, {}) as place:
         assert await place.run(Proposer()) == Progress()

@@ -78,7 +78,7 @@ async def test_faults_in_a_row_end_the_run() -> None:
 
 
 async def test_faults_now_and_then_do_not_end_it() -> None:
-    now_and_then = [ModelUnreachable("gone"), said("[REF]")] * (FAULTS + 1)
+    now_and_then: list[list[ModelEvent] | Exception] = [ModelUnreachable("gone"), said("[REF]")] * (FAULTS + 1)
     score = await score_router(ScriptedModel(*now_and_then), [EXAMPLE] * len(now_and_then), workers=1)
     assert (score.asked, score.failed, score.ended) == (FAULTS + 1, FAULTS + 1, "")
 

@@ -17,7 +17,7 @@ from navigator.proposing.kept import QuestionsFile
 from navigator.proposing.material import Material
 from navigator.proposing.run import CEILING, FAULTS, TRIES, UNPRICED, Progress, Proposing
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.proposer import COST, Proposer
+from tests.fakes.proposer import COST, Passage, Proposer
 from tests.unit.proposing.made import sections
 
 EACH = 4 * COST
@@ -152,6 +152,20 @@ async def test_the_same_question_is_accepted_once(desk: Desk) -> None:
     assert progress.refused == {"twice": len(SINGLES) - 1}
 
 
+async def test_two_that_find_the_same_question_at_the_same_time_add_it_once(desk: Desk) -> None:
+    def spoil(made: dict[str, Any], passages: list[Passage]) -> dict[str, Any]:
+        return (
+            made
+            if "valve" in passages[0][2]
+            else made | {"question": "How is the vent opened before the motor starts?"}
+        )
+
+    model = Proposer(spoil=spoil, pace=0.01)
+    progress = await desk.run(model, 6, SINGLES[:4], workers=4)
+    assert model.asked.count("guess") > 2, "they are under way together"
+    assert (progress.accepted.total(), progress.refused) == (2, {"twice": 2})
+
+
 async def test_a_question_that_people_wrote_is_not_proposed_again(desk: Desk) -> None:
     same = "How is the valve of the intake set before the motor starts?"
     model = Proposer(spoil=lambda made, passages: made | {"question": same + " "})
@@ -206,6 +220,11 @@ async def test_a_fault_leaves_no_mark_and_its_material_is_asked_about_again(desk
     assert "overloaded" in progress.failed_reason
     assert (await desk.run(Proposer())).accepted.total() == len(SINGLES) - 3
     assert first("seal") in {question.answers[0] for question in desk.questions}
+
+
+async def test_faults_with_good_proposals_between_them_do_not_end_a_run(desk: Desk) -> None:
+    progress = await desk.run(Proposer(faulty={2, 4, 6, 8}))
+    assert (progress.accepted.total(), progress.failed, progress.ended) == (4, 4, "")
 
 
 async def test_an_endpoint_that_fails_again_and_again_ends_the_run(desk: Desk) -> None:
