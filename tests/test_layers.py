@@ -108,7 +108,7 @@ PURE = (
     "navigator/evaluation/headline.py", "navigator/evaluation/labels.py", "navigator/evaluation/markdown.py", "navigator/evaluation/markup.py", "navigator/evaluation/metrics.py", "navigator/evaluation/page.py",
     "navigator/evaluation/pairs.py", "navigator/evaluation/plots.py", "navigator/evaluation/questions.py", "navigator/evaluation/results.py", "navigator/evaluation/rows.py", "navigator/evaluation/scores.py",
     "navigator/evaluation/statistics.py", "navigator/evaluation/style.py", "navigator/evaluation/summary.py", "navigator/evaluation/sweeps.py", "navigator/evaluation/tables.py",
-    "navigator/proposing/checks.py", "navigator/proposing/languages.py", "navigator/proposing/material.py", "navigator/proposing/plan.py", "navigator/proposing/turns.py",
+    "navigator/models/prices.py", "navigator/proposing/checks.py", "navigator/proposing/languages.py", "navigator/proposing/material.py", "navigator/proposing/plan.py", "navigator/proposing/turns.py",
     "navigator/evaluation/grades.py", "navigator/evaluation/inquiry.py", "navigator/evaluation/judge.py", "navigator/evaluation/ledger.py",
 )  # fmt: skip
 OUTSIDE = {
