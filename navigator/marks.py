@@ -16,7 +16,6 @@ from navigator.answer import Citation, Passage, Source
 
 _FENCED = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_OR_MARK = re.compile(r"(?P<ticks>`+).+?(?P=ticks)|[ \t]*\[(?P<numbers>\d+(?:\s*,\s*\d+)*)\]", re.DOTALL)
-_OWN_MARK = re.compile(r"\[\d+\]")
 
 
 @dataclass(slots=True)
@@ -77,21 +76,21 @@ def from_marks(text: str, passages: Mapping[int, Passage]) -> tuple[str, tuple[S
     out: list[str] = []
     unsupported: list[str] = []
     for paragraph, code in paragraphs(text):
-        before = {node: len(rows) for node, rows in cited.items()}
-        marked = paragraph if code else _renumbered(paragraph, passages, cited)
+        marked, supported = (paragraph, True) if code else _renumbered(paragraph, passages, cited)
         out.append(marked)
         claim = marked.strip()
-        supported = _OWN_MARK.search(claim) or before != {node: len(rows) for node, rows in cited.items()}
         if not code and claim and not supported and not claim.startswith("#") and not claim.endswith(":"):
             unsupported.append(claim)
     sources = tuple(Source(n, tuple(rows)) for n, rows in enumerate(cited.values(), start=1))
     return "".join(out).strip(), sources, tuple(unsupported)
 
 
-def _renumbered(paragraph: str, passages: Mapping[int, Passage], cited: dict[str, list[Citation]]) -> str:
-    """One paragraph with its marks in the numbers of the sources; `cited` grows by what it cites. A mark
-    rests on what was said since the mark before it."""
-    made, last, said = "", 0, 0
+def _renumbered(
+    paragraph: str, passages: Mapping[int, Passage], cited: dict[str, list[Citation]]
+) -> tuple[str, bool]:
+    """One paragraph with its marks in the numbers of the sources, and whether it has any; `cited` grows by what it
+    cites. A mark rests on what was said since the mark before it."""
+    made, last, said, supported = "", 0, 0, False
     for match in _CODE_OR_MARK.finditer(paragraph):
         if match["numbers"] is None:
             continue
@@ -101,9 +100,10 @@ def _renumbered(paragraph: str, passages: Mapping[int, Passage], cited: dict[str
             continue  # an index such as items[0], not a mark
         claim = paragraph[said : match.start()] if match.start() > said else paragraph
         marks = [_mark(passages[number], claim, cited) for number in numbers]
+        supported = supported or bool(marks)
         made += paragraph[last : match.start()] + (" " + "".join(dict.fromkeys(marks)) if marks else "")
         last = said = match.end()
-    return made + paragraph[last:]
+    return made + paragraph[last:], supported
 
 
 def _mark(passage: Passage, claim: str, cited: dict[str, list[Citation]]) -> str:

@@ -136,7 +136,8 @@ class Way:
         if self.model.cites:
             return without_foreign_links(draft.text, passages), draft.sources, ()
         text, sources, unsupported = from_marks(draft.said, {passage.number: passage for passage in passages})
-        return without_foreign_links(text, passages), sources, unsupported
+        claims = tuple(without_foreign_links(claim, passages) for claim in unsupported)
+        return without_foreign_links(text, passages), sources, claims
 
     def answer(self, spoken: Spoken) -> Answer:
         """A turn's words as the answer. Without one citation there is no answer to give."""

@@ -49,4 +49,5 @@ class ColdModel:
         async for event in self._plain.turn(system, turns, tools, must_answer=must_answer):
             if not self._refuses:
                 log.info("temperature_refused", model=self.name)
+                self._refuses = True
             yield event

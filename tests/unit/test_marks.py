@@ -102,3 +102,8 @@ def test_a_paragraph_is_settled_when_the_next_one_has_begun() -> None:
     assert settled("One.\n\n") == 0
     assert settled("One.\n\nT") == len("One.\n\n")
     assert settled("One.\n\n```\na\n\nb\n") == len("One.\n\n")
+
+
+def test_an_index_in_code_is_no_mark_and_supports_nothing() -> None:
+    _, _, unsupported = from_marks("Take `items[0]` first.\n\nThen items[1].", {0: passage(0, "x"), 1: passage(1, "y")})
+    assert unsupported == ("Take `items[0]` first.",)
