@@ -40,12 +40,14 @@ RETRY = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, where to look, and what was said before. `strategy` "": the scope's."""
+    """A question, where to look, and what was said before. `strategy` "": the scope's. `version_given`: the scope's version
+    counts, whatever the question names."""
 
     question: str
     scope: Scope
     earlier: tuple[Earlier, ...] = ()
     strategy: str = ""
+    version_given: bool = False
 
 
 ASKED = TypeAdapter(Asked)
@@ -79,7 +81,13 @@ def asks(stores: Stores, navigator: Navigator) -> Ask:
 
     async def ask(asked: Asked) -> Answer:
         await check_scope(stores, asked.scope)
-        return await navigator.ask(asked.question, asked.scope, earlier=asked.earlier, strategy=asked.strategy)
+        return await navigator.ask(
+            asked.question,
+            asked.scope,
+            earlier=asked.earlier,
+            strategy=asked.strategy,
+            version_given=asked.version_given,
+        )
 
     return ask
 

@@ -9,6 +9,7 @@ it does not need.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -97,6 +98,7 @@ def ask(
     folder: Folder = None,
 ) -> None:
     """Ask a question; the answer links to the sections that were read."""
+    from deploy.asking import Asked
     from deploy.commands import ask as asking
 
     settings = settings_of(config, folder)
@@ -109,13 +111,12 @@ def ask(
     needs_index(settings)
     if question is None and not sys.stdin.isatty():
         question = sys.stdin.buffer.read().decode(errors="replace")
+    asked = Asked(question or "", scope, strategy=strategy or "", version_given=version is not None)
     if question is None:
-        run(asking.converse(settings, console, scope=scope, strategy=strategy or "", trace=trace))
+        run(asking.converse(settings, asked, console, trace=trace))
         return
-    question = question.encode(errors="surrogateescape").decode(errors="replace")  # bytes that are no UTF-8
-    answer = run(
-        asking.ask(settings, question, console, scope=scope, strategy=strategy or "", trace=trace, as_json=as_json)
-    )
+    text = question.encode(errors="surrogateescape").decode(errors="replace")  # bytes that are no UTF-8
+    answer = run(asking.ask(settings, replace(asked, question=text), console, trace=trace, as_json=as_json))
     raise typer.Exit({"answered": 0, "greeting": 0, "not_found": 1, "failed": 3}[answer.outcome])
 
 

@@ -35,8 +35,9 @@ async def open_navigator(
     stores: Stores, languages: Sequence[str], *, extracts: bool = False, versions: Versions | None = None
 ) -> AsyncIterator[Navigator]:
     """The navigator over open stores, with the model that the settings choose, or, with `extracts`, without any.
-    `languages` are those of the sites; `versions`: where a question may name one. Raises SettingsError where a strategy
-    is set that needs a model, and there is none."""
+    `languages` are those of the sites; `versions`: those that a question may name, where others look them up too. Raises
+    SettingsError where a strategy is set that needs a model, and there is none."""
+    versions = versions or Versions(stores.trees)
     settings = stores.settings.extracting if extracts else stores.settings
     if settings.model.chosen == "extractive":
         model = ExtractiveModel(stores.embedder, Weights(threshold=settings.model.extract_threshold))

@@ -85,9 +85,7 @@ def from_marks(text: str, passages: Mapping[int, Passage]) -> tuple[str, tuple[S
     return "".join(out).strip(), sources, tuple(unsupported)
 
 
-def _renumbered(
-    paragraph: str, passages: Mapping[int, Passage], cited: dict[str, list[Citation]]
-) -> tuple[str, bool]:
+def _renumbered(paragraph: str, passages: Mapping[int, Passage], cited: dict[str, list[Citation]]) -> tuple[str, bool]:
     """One paragraph with its marks in the numbers of the sources, and whether it has any; `cited` grows by what it
     cites. A mark rests on what was said since the mark before it."""
     made, last, said, supported = "", 0, 0, False

@@ -64,11 +64,13 @@ class Navigator:
         earlier: Sequence[Earlier] = (),
         language: str = "",
         strategy: str = "",
+        version_given: bool = False,
     ) -> Answer:
         """The answer; raises nothing for what a model, a store or a question does wrong, only errors of the
         installation (ingest.errors.INSTALLATION). `earlier`: what was said before in the conversation, oldest first;
         what those answers cited is at hand. `language`: in which to answer, by its name; "": the question's.
-        `strategy`: by its name; "": the scope's."""
+        `strategy`: by its name; "": the scope's. `version_given`: the scope's versions count, whatever the question
+        names."""
         trace_id = uuid.uuid4().hex[:12]
         with structlog.contextvars.bound_contextvars(trace_id=trace_id):
             asked, note = question.strip(), ""
@@ -85,7 +87,8 @@ class Navigator:
             if len(asked) > QUESTION_CHARACTERS:
                 asked = asked[:QUESTION_CHARACTERS]
                 note = f"Your question was very long: I read its first {QUESTION_CHARACTERS:,} characters."
-            answer = await self._answered(way, asked, scope or Scope(), listener, earlier, language)
+            versions = None if version_given else self._versions
+            answer = await self._answered(way, asked, scope or Scope(), listener, earlier, language, versions)
             notes = " ".join(part for part in (answer.note, note) if part)
             answer = replace(
                 answer,
@@ -119,14 +122,15 @@ class Navigator:
         listener: Listener | None,
         earlier: Sequence[Earlier],
         language: str,
+        versions: Versions | None,
     ) -> Answer:
         understood = await self._understand(question, earlier)
         at_hand = tuple(node for one in reversed(earlier) for node in one.nodes)
         way = Way(Asked(understood.question, scope, at_hand, language), self._model, listener)
         way.usage += understood.usage
         try:
-            if self._versions:
-                narrowed = await self._versions.narrowed(scope, understood.question)
+            if versions:
+                narrowed = await versions.narrowed(scope, understood.question)
                 way.asked = replace(way.asked, scope=narrowed)
             answer = await strategy.answer(way)
         except INSTALLATION:

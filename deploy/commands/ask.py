@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,26 +20,23 @@ from navigator.answer import Answer
 from navigator.conversation import REMEMBERED, Earlier
 
 
-async def ask(
-    settings: Settings, question: str, console: Console, *, scope: Scope, strategy: str, trace: bool, as_json: bool
-) -> Answer:
+async def ask(settings: Settings, asked: Asked, console: Console, *, trace: bool, as_json: bool) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
     async with open_asker(settings) as asker:
-        answer = await asker(Asked(question, scope, strategy=strategy))
+        answer = await asker(asked)
     show(answer, console, trace=trace, as_json=as_json)
     return answer
 
 
-async def converse(settings: Settings, console: Console, *, scope: Scope, strategy: str, trace: bool) -> None:
-    """Take questions until an empty line or the end of input. Raises IngestError, SettingsError."""
+async def converse(settings: Settings, asked: Asked, console: Console, *, trace: bool) -> None:
+    """Take questions until an empty line or the end of input, each asked as `asked` is. Raises IngestError,
+    SettingsError."""
     console.print("[dim]Loading …[/dim]")
     async with open_asker(settings) as asker:
-        await take_questions(asker, console, scope=scope, strategy=strategy, trace=trace)
+        await take_questions(asker, asked, console, trace=trace)
 
 
-async def take_questions(
-    asker: Ask, console: Console, *, scope: Scope, strategy: str = "", trace: bool = False
-) -> None:
+async def take_questions(asker: Ask, asked: Asked, console: Console, *, trace: bool = False) -> None:
     """A conversation: what was said counts for what is asked next."""
     console.print("Your question (an empty line ends):")
     earlier: list[Earlier] = []
@@ -50,7 +47,7 @@ async def take_questions(
             return
         if not question.strip():
             return
-        answer = await asker(Asked(question, scope, tuple(earlier[-REMEMBERED:]), strategy))
+        answer = await asker(replace(asked, question=question, earlier=tuple(earlier[-REMEMBERED:])))
         show(answer, console, trace=trace, as_json=False)
         if answer.outcome in ("answered", "not_found"):
             cited = tuple(source.first.node_id for source in answer.sources)

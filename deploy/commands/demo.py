@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.rule import Rule
 
-from deploy.asking import asks
+from deploy.asking import Asked, asks
 from deploy.commands.ask import show, take_questions
 from deploy.commands.index import index_sites
 from deploy.compose import open_stores
@@ -37,4 +37,4 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
             console.print(Rule(question, align="left", style="bold"))
             show(await navigator.ask(question, Scope()), console, trace=False, as_json=False)
         if interactive:
-            await take_questions(asks(stores, navigator), console, scope=Scope())
+            await take_questions(asks(stores, navigator), Asked("", Scope()), console)

@@ -138,6 +138,15 @@ async def test_a_changed_number_asks_again_only_whom_it_concerns(place: Place, t
     assert "2 answers are of other pages, settings, words or models: they are asked for again." in told
 
 
+async def test_other_gold_asks_only_the_reader_that_knows_it(place: Place, tmp_path: Path) -> None:
+    moved = tmp_path / "questions.jsonl"
+    moved.write_text(json.dumps({**QUESTIONS[1], "page": "install.html"}), encoding="utf-8")
+    wanted: dict[str, Any] = {"strategies": ("rit",), "readers": ("top", "oracle")}
+    await place.evaluated(tmp_path / "out", **wanted)
+    _, told = await place.evaluated(tmp_path / "out", questions=moved, **wanted)
+    assert "2 answers, 1 of them there already." in told
+
+
 async def test_the_ceiling_leaves_a_report_that_says_it_is_incomplete(place: Place, tmp_path: Path) -> None:
     wanted = {"strategies": ("vanilla",), "max_cost": 0.0001}
     status, told, asked = await place.answered(tmp_path, Endpoint(), **wanted)

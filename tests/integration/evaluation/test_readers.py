@@ -82,6 +82,7 @@ async def test_the_oracle_reads_just_the_gold_where_it_can_choose(
     reached = [result for result in results if result.answer.trace.passages]
     assert len(reached) == row.recall * len(results)
     assert {result.answer.outcome for result in reached} == {"answered"}
+    assert all(step.error is None for result in results for step in result.answer.trace.steps)
     if strategy == "rit":
         assert row.recall == 1.0
         assert row.calls == {"get_toc": 1.0, "read": 1.0}

@@ -215,6 +215,15 @@ async def test_a_question_that_fails_for_now_holds_up_no_other(site: IndexedSite
     assert run.complete
 
 
+async def test_failures_that_are_not_in_a_row_do_not_end_a_run(site: IndexedSite, tmp_path: Path) -> None:
+    names = [f"{'odd' if n % 2 else 'even'} question {n}?" for n in range(2 * FAULTS + 2)]
+    many = [Question(f"q{n}", name) for n, name in enumerate(names)]
+    endpoint = Endpoint(fails=lambda request: Failure(529) if "odd" in asked_in(request) else None)
+    async with bench(site, endpoint) as on:
+        _, progress = await on.ran(tmp_path, ("vanilla",), many, judged=False, workers=1)
+    assert (progress.left, progress.answered, progress.ended) == (FAULTS + 1, FAULTS + 1, "")
+
+
 async def test_a_judge_that_is_down_loses_no_answer(site: IndexedSite, tmp_path: Path) -> None:
     endpoint = Endpoint(fails=lambda request: Failure(500) if request.body["model"] == JUDGE else None)
     async with bench(site, endpoint) as on:
