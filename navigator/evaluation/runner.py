@@ -150,6 +150,7 @@ class Run:
             answer = way.end("failed", str(error))
         finally:
             tab.spend(way.usage)
+        self._faults = 0
         result = Result(
             question.id,
             entrant.contender.label,
