@@ -2,7 +2,7 @@
 
 A record is acknowledged when its answer is shown and kept. A question that comes twice is answered once; one whose
 worker died is taken over by another when the lease ends, and goes on in the same message. Whatever goes wrong, people
-get one plain message that says so.
+get one plain message that says so. What cannot be shown is tried again for a bounded time, then the thread goes on.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ GROUP = "answer"
 STOPPED = "Stopped."
 TOO_LONG = "This took too long, so I gave up. Please try again."
 ENDED_OFTEN = "I was interrupted several times while answering this. Please try again, or ask a person."
+UNSHOWN = "I have an answer, but it could not be shown here. Please try again, or ask whoever runs me: it is kept."
 BROKEN = "Something went wrong on my side while I was answering this."
 
 
@@ -50,10 +51,14 @@ class Ask(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`parallel`: questions answered at once; `longest`: seconds for one answer."""
+    """`parallel`: questions answered at once; `longest`: seconds for one answer. Seconds, too, in which an answer cannot
+    be shown: after `insist` it is found out whether it is this answer alone (`_show_again`), after `outage` it is given
+    up even where nothing can be shown."""
 
     parallel: int = 8
     longest: float = 180.0
+    insist: float = 600.0
+    outage: float = 6 * 3_600.0
     limits: Limits = Limits()
     terms: Terms = Terms()
     patience: Patience = PATIENCE
@@ -127,9 +132,10 @@ class AnswerService:
                 await self._workers.wait(self._until(lease))
             except LeaseLost:
                 log.warning("question_taken_over")
-            except StoreUnavailable as error:
+            except (StoreUnavailable, SpeechFailed) as error:
                 outages += 1
-                log.warning("store_unavailable", outages=outages, reason=str(error))
+                what = "store_unavailable" if isinstance(error, StoreUnavailable) else "voice_unavailable"
+                log.warning(what, outages=outages, reason=str(error))
                 await self._workers.pause(outages)
         return False
 
@@ -138,15 +144,21 @@ class AnswerService:
         return min(max((held.until - self._clock.now()).total_seconds(), 0.05), self._bounds.terms.look)
 
     async def _hold(self, lease: Lease, question: Question) -> None:
-        """With the lease in hand. Raises LeaseLost, StoreUnavailable: then the question is not over, and whoever comes
-        next may have it at once."""
+        """With the lease in hand. Raises LeaseLost, StoreUnavailable, SpeechFailed: then the question is not over, and
+        whoever comes next may have it at once."""
         try:
             await self._answer(lease, question)
-        except (StoreUnavailable, *INSTALLATION):
-            with suppress(LeaseLost, StoreUnavailable):
-                await lease.change(
-                    lambda exchange: replace(exchange, state="waiting", owner="", attempts=exchange.attempts - 1)
+        except (StoreUnavailable, SpeechFailed, *INSTALLATION) as error:
+            unshown = self._clock.now() if isinstance(error, SpeechFailed) else None
+
+            def given_back(exchange: Exchange) -> Exchange:
+                since = exchange.unshown_since or unshown
+                return replace(
+                    exchange, state="waiting", owner="", attempts=exchange.attempts - 1, unshown_since=since
                 )
+
+            with suppress(LeaseLost, StoreUnavailable):
+                await lease.change(given_back)
             raise
 
     async def _answer(self, lease: Lease, question: Question) -> None:
@@ -156,10 +168,10 @@ class AnswerService:
                 async with self._voice.speak(lease.exchange, self._keeper(lease)) as speech:
                     await self._speak(lease, question, settings, speech)
             except SpeechFailed as error:
-                if error.passing:
-                    raise StoreUnavailable(str(error)) from error
+                if error.passing and not self._unshown_for(self._bounds.outage, lease.exchange):
+                    raise
                 log.error("answer_not_shown", reason=str(error))
-                await self._end(lease, "done" if lease.exchange.answer else "refused", lease.exchange.answer)
+                await self._end(lease, "failed", lease.exchange.answer)
 
     def _keeper(self, lease: Lease) -> Callable[[Posted], Awaitable[None]]:
         async def keep(posted: Posted) -> None:
@@ -169,7 +181,7 @@ class AnswerService:
 
     async def _speak(self, lease: Lease, question: Question, settings: ChannelSettings, speech: Speech) -> None:
         if lease.exchange.answer is not None:  # an earlier worker had the answer and could not show it
-            await speech.answer(lease.exchange.answer)
+            await self._show_again(lease.exchange, lease.exchange.answer, speech)
             return await self._end(lease, "done", lease.exchange.answer)
         if lease.exchange.attempts > self._bounds.patience.attempts:
             await speech.plainly(ENDED_OFTEN, retry=True)
@@ -193,6 +205,21 @@ class AnswerService:
         if not silent or answer.outcome == "answered":
             await speech.answer(answer)
         return await self._end(lease, "done", answer)
+
+    async def _show_again(self, exchange: Exchange, answer: Answer, speech: Speech) -> None:
+        """After a while plain words go first. Where those are taken and the answer is not, it never will be; where they
+        are not taken either, there is an outage, and it waits. Raises SpeechFailed."""
+        if not self._unshown_for(self._bounds.insist, exchange):
+            return await speech.answer(answer)
+        await speech.plainly(UNSHOWN, retry=True)
+        try:
+            await speech.answer(answer)
+        except SpeechFailed as error:
+            raise SpeechFailed(str(error), passing=False) from error
+
+    def _unshown_for(self, seconds: float, exchange: Exchange) -> bool:
+        since = exchange.unshown_since
+        return since is not None and (self._clock.now() - since).total_seconds() >= seconds
 
     async def _answered(
         self, lease: Lease, question: Question, settings: ChannelSettings, speech: Speech, *, silent: bool

@@ -56,7 +56,7 @@ _ENDING = TypeAdapter(Ending)
 
 def outcome(exchange: Exchange) -> Outcome | None:
     """None while it is not over."""
-    if exchange.state == "stopped" or exchange.state == "refused":
+    if exchange.state == "stopped" or exchange.state == "refused" or exchange.state == "failed":
         return exchange.state
     return exchange.answer.outcome if exchange.state == "done" and exchange.answer else None
 

@@ -21,10 +21,10 @@ async def remembered(store: BotStore, voice: Voice, question: Question) -> tuple
 
 
 def is_before(exchange: Exchange, question: Question) -> bool:
-    """Whether it was answered, and is not the question itself nor an earlier attempt at it."""
+    """Whether people were answered, and it is not the question itself nor an earlier attempt at it."""
     asked = exchange.question
     answered = exchange.answer is not None and exchange.answer.outcome in ("answered", "not_found")
-    return answered and asked.ts != question.ts and asked.asked_at <= question.asked_at
+    return answered and exchange.state != "failed" and asked.ts != question.ts and asked.asked_at <= question.asked_at
 
 
 def _earlier(exchange: Exchange) -> Earlier:

@@ -15,7 +15,8 @@ from navigator.answer import Answer
 QuestionKind = Literal["mention", "message", "direct", "command", "shortcut"]
 """Named in a channel; said in a thread that ritbot is in, or in a channel where it answers questions; said to it alone;
 `/ask`, private; "Answer from docs" on someone's message."""
-ExchangeState = Literal["waiting", "answering", "done", "stopped", "refused"]
+ExchangeState = Literal["waiting", "answering", "done", "stopped", "refused", "failed"]
+"""`failed`: what there was to say could not be shown; an answer is kept all the same."""
 AnswerMode = Literal["mention", "questions", "off"]
 Verdict = Literal["good", "bad"]
 
@@ -78,7 +79,8 @@ class Exchange:
     """A question and what became of it: the record of the answer log, replaced whole by compare-and-set.
 
     `owner` holds the lease until `lease_until`; after that another worker may take it over. `stop` is the mark that
-    someone pressed Stop. `standalone` is the question as it was understood in its conversation."""
+    someone pressed Stop. `standalone` is the question as it was understood in its conversation. `unshown_since`: when it
+    could not be shown for the first time, for a reason that may go by."""
 
     question: Question
     state: ExchangeState = "waiting"
@@ -92,10 +94,11 @@ class Exchange:
     feedback: tuple[Feedback, ...] = ()
     begun_at: datetime | None = None
     ended_at: datetime | None = None
+    unshown_since: datetime | None = None
 
     @property
     def over(self) -> bool:
-        return self.state in ("done", "stopped", "refused")
+        return self.state in ("done", "stopped", "refused", "failed")
 
     def held(self, now: datetime) -> bool:
         """Whether a worker holds the lease."""

@@ -147,6 +147,7 @@ class OracleReader(ScriptedReader):
             return [], None
         page = tree.nodes[0].node_id
         visible = [line.id for line in shown if tree.nodes[line.id].is_content]
+        self._seen.update((page, block) for block in visible)
         blocks = [block for block in visible if tree.nodes[block].node_id in self._gold]
         folded = [
             node.id
