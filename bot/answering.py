@@ -153,9 +153,7 @@ class AnswerService:
 
             def given_back(exchange: Exchange) -> Exchange:
                 since = exchange.unshown_since or unshown
-                return replace(
-                    exchange, state="waiting", owner="", attempts=exchange.attempts - 1, unshown_since=since
-                )
+                return replace(exchange, state="waiting", owner="", attempts=exchange.attempts - 1, unshown_since=since)
 
             with suppress(LeaseLost, StoreUnavailable):
                 await lease.change(given_back)

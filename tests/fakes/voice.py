@@ -24,11 +24,15 @@ class Message:
 
 
 class FakeVoice:
-    """`failing`: errors that the next attempts to show a finished answer end with. `thread`: what was said before."""
+    """`failing`: errors that the next attempts to show a finished answer end with. `never`: answers that cannot be shown
+    at any time. `down`: nothing can be. `said`: all that was ever shown. `thread`: what was said before."""
 
     def __init__(self) -> None:
         self.messages: dict[str, Message] = {}
         self.failing: list[SpeechFailed] = []
+        self.never: set[str] = set()
+        self.down = False
+        self.said: list[str] = []
         self.thread: list[str] = []
         self.threads_read = 0
 
@@ -65,11 +69,18 @@ class FakeSpeech:
         message = await self._message()
         if self._voice.failing:
             raise self._voice.failing.pop(0)
-        message.text = answer.text
+        self._show(message, answer.text)
 
     async def plainly(self, text: str, *, retry: bool) -> None:
         message = await self._message()
-        message.text, message.retry = text, retry
+        self._show(message, text)
+        message.retry = retry
+
+    def _show(self, message: Message, text: str) -> None:
+        if self._voice.down or text in self._voice.never:
+            raise SpeechFailed("down", passing=True)
+        message.text = text
+        self._voice.said.append(text)
 
     async def _message(self) -> Message:
         if self._posted is None:

@@ -66,7 +66,7 @@ class WebApi:
         method = request.match_info["method"]
         arguments = await _arguments(request)
         token = str(arguments.pop("token", "") or request.headers.get("Authorization", "").removeprefix("Bearer "))
-        fault = self._faults.due(method)
+        fault = self._faults.due(method, arguments)
         if fault is None:
             return self._answered(request, method, arguments, token)
         if fault.applies:
@@ -153,7 +153,7 @@ class WebApi:
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.text())
         url = self._state.response_urls.get(request.match_info["url"])
-        fault = self._faults.due("response_url")
+        fault = self._faults.due("response_url", body)
         if fault is not None:
             await asyncio.sleep(fault.delay)
             self._record("response_url", body, fault.heard, fault.body, None)

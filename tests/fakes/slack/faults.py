@@ -6,11 +6,13 @@ slack.faults.next("chat.appendStream", Fault(status=500))
 slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))  # posted, but nobody hears of it
 slack.faults.next("chat.startStream", Fault(applies=True, delay=40))    # done, the answer comes too late
 slack.faults.always("chat.startStream", Fault(error="feature_not_enabled"))
+slack.faults.where("*", SERVER_ERROR, lambda arguments: "poison" in str(arguments))  # every call that says so
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +57,7 @@ class Faults:
     def __init__(self) -> None:
         self._next: defaultdict[str, deque[Fault]] = defaultdict(deque)
         self._always: dict[str, Fault] = {}
+        self._where: dict[str, tuple[Fault, Callable[[Mapping[str, Any]], bool]]] = {}
 
     def next(self, method: str, fault: Fault, *, times: int = 1) -> None:
         """The next `times` calls of this method; "*" meets any method, "response_url" the posts there."""
@@ -63,13 +66,20 @@ class Faults:
     def always(self, method: str, fault: Fault) -> None:
         self._always[method] = fault
 
+    def where(self, method: str, fault: Fault, meets: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Every call of this method with such arguments."""
+        self._where[method] = fault, meets
+
     def none(self) -> None:
         """Everything goes well again."""
         self._next.clear()
         self._always.clear()
+        self._where.clear()
 
-    def due(self, method: str) -> Fault | None:
+    def due(self, method: str, arguments: Mapping[str, Any]) -> Fault | None:
         for name in (method, "*"):
+            if name in self._where and self._where[name][1](arguments):
+                return self._where[name][0]
             if self._next[name]:
                 return self._next[name].popleft()
             if name in self._always:

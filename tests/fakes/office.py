@@ -1,0 +1,130 @@
+"""The parts around an answer service: event log, store, a voice that remembers, and whoever is asked for answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bot.answering import AnswerService, Bounds
+from bot.events import ANSWERS, QUESTIONS, dump_question, load_ending
+from bot.lease import Terms
+from bot.limits import Limits
+from bot.model import ChannelSettings, Exchange, Question
+from bot.ports import Voice
+from bot.store.sealing import KeySeal
+from bot.store.sqlite import SqliteBotStore
+from ingest.events.sqlite import SqliteEventLog
+from ingest.events.workers import Patience
+from navigator.answer import Answer, Step
+from navigator.conversation import Earlier
+from navigator.way import Listener
+from tests.fakes import exchanges
+from tests.fakes.pipeline import QUICK, WallClock
+from tests.fakes.voice import FakeVoice
+
+QUICKLY = Bounds(
+    longest=20.0,
+    terms=Terms(lease=1.0, look=0.02),
+    patience=Patience(attempts=3, pause=0.01, longest=0.02, grace=5.0),
+    limits=Limits(0, 0),
+)
+TOLD = Step("get_toc", "Looking.", "keys")
+
+
+class Replier:
+    """Answers what it is asked, when it may; remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.earlier: list[Sequence[Earlier]] = []
+        self.may = asyncio.Event()
+        self.may.set()
+        self.holding: set[str] = set()
+        self.outcome: dict[str, Any] = {}
+
+    async def __call__(
+        self, asked: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener
+    ) -> Answer:
+        self.asked.append(asked.text)
+        self.earlier.append(earlier)
+        listener.stepped(TOLD, ())
+        await asyncio.sleep(0.01)
+        if asked.text in self.holding:
+            await self.may.wait()
+        if isinstance(self.outcome.get("raises"), Exception):
+            raise self.outcome["raises"]
+        return replace(exchanges.answer(), question=asked.text, text=f"About {asked.text} [1]", **self.outcome)
+
+
+class Office:
+    """The parts around a service; `service()` runs another one."""
+
+    def __init__(self, events: SqliteEventLog, store: SqliteBotStore) -> None:
+        self.events = events
+        self.store = store
+        self.clock = WallClock()
+        self.voice = FakeVoice()
+        self.replier = Replier()
+        self.settings = ChannelSettings("T1", "C1")
+
+    async def settings_of(self, team: str, channel: str) -> ChannelSettings:
+        return self.settings
+
+    def made(self, bounds: Bounds = QUICKLY, voice: Voice | None = None) -> AnswerService:
+        return AnswerService(
+            self.events,
+            self.store,
+            voice or self.voice,
+            self.replier,
+            self.clock,
+            settings_of=self.settings_of,
+            bounds=bounds,
+        )
+
+    @asynccontextmanager
+    async def service(self, bounds: Bounds = QUICKLY, voice: Voice | None = None) -> AsyncIterator[AnswerService]:
+        service = self.made(bounds, voice)
+        running = asyncio.create_task(service.run())
+        try:
+            yield service
+        finally:
+            service.stop()
+            await running
+
+    async def ask(self, *questions: Question) -> None:
+        for one in questions:
+            await self.events.append(QUESTIONS, one.conversation, dump_question(one))
+
+    async def over(self, *questions: Question, seconds: float = 20.0) -> list[Exchange]:
+        """The exchanges, once all are over."""
+
+        async def done() -> bool:
+            kept = [await self.store.exchange(one.id) for one in questions]
+            return all(one and one.exchange.over for one in kept)
+
+        await until(done, seconds)
+        return [kept.exchange for one in questions if (kept := await self.store.exchange(one.id))]
+
+    async def endings(self) -> list[tuple[str, str]]:
+        records = [record async for record in self.events.read(ANSWERS)]
+        return [(ending.question, ending.outcome) for ending in map(load_ending, (r.value for r in records))]
+
+
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not await condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def open_office(folder: Path) -> AsyncIterator[Office]:
+    clock = WallClock()
+    async with (
+        SqliteEventLog(folder / "events.sqlite", clock, timing=QUICK) as events,
+        SqliteBotStore(folder / "bot.sqlite", KeySeal(()), clock) as store,
+    ):
+        yield Office(events, store)
