@@ -26,7 +26,8 @@ class Question:
     """What a person asked: the value of a record in bot.questions, small and complete.
 
     `id` is the same however often Slack delivers it: `question_id`. `thread` is the root's ts; a question that opens a
-    thread is its own root. A command has none: it is answered through `response_url`, to its asker alone.
+    thread is its own root. A command has none, nor has a shortcut where ritbot is no member: they are answered through
+    `response_url`, to the asker alone.
     `asker_team` is the asker's own workspace, another one than `team` in a shared channel; `enterprise` is set for an
     organisation-wide installation. `attempt` counts Retry."""
 
@@ -119,9 +120,9 @@ class ChannelSettings:
     language: str = ""
     extracts: bool = False
     follow_ups: bool = True
-    strategy: str = ""
     changed_by: str = ""
     changed_at: datetime | None = None
+    strategy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

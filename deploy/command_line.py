@@ -20,6 +20,7 @@ from deploy import log
 from deploy.complaints import SettingsError
 from deploy.settings import Settings, load
 from ingest.errors import IngestError
+from navigator.errors import NavigatorError
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         with log.traced():
             return asyncio.run(work)
-    except (IngestError, BotError) as error:
+    except (IngestError, NavigatorError, BotError) as error:
         fail(str(error), 3)
     except SettingsError as error:
         fail(str(error))

@@ -186,8 +186,8 @@ def _who(settings: Settings, variant: Variant, reader: str) -> tuple[str, ...]:
     """Who chooses and answers."""
     if reader:
         return (reader, str(TOP))
-    routing = settings.routing.model.name if variant.strategy == "rdr2" else ""
-    return (settings.model.name, routing)
+    asked = [settings.model, settings.routing.model] if variant.strategy == "rdr2" else [settings.model]
+    return tuple(f"{model.name} {model.base_url or ''}" for model in asked)
 
 
 async def _state(stores: Stores, languages: Sequence[str], scope: Scope) -> str:

@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from deploy.evaluating import Known
-from navigator.evaluation.as_json import to_json
-from navigator.evaluation.figures import interval, money, named, percent, seconds
-from navigator.evaluation.headline import headline
-from navigator.evaluation.markdown import to_markdown
-from navigator.evaluation.page import to_html
+from navigator.evaluation.report.as_json import to_json
+from navigator.evaluation.report.figures import interval, money, named, percent, seconds
+from navigator.evaluation.report.headline import headline
+from navigator.evaluation.report.markdown import to_markdown
+from navigator.evaluation.report.page import to_html
+from navigator.evaluation.report.summary import Summary, summarise
 from navigator.evaluation.runner import Run
-from navigator.evaluation.summary import Summary, summarise
 
 COLUMNS = ("Contender", "Right", "P", "R", "F1", "Cost", "Time")
 

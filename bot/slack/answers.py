@@ -40,6 +40,7 @@ GREETED = (
     "• `/ask` answers you alone; you decide whether to share it.",
     "• Every number in an answer is a link to the section that I read for it.",
 )
+TO_ALL = "This shows your question and my answer to everyone in this channel, together with the call for help."
 NOT_EVIDENCE = "*The nearest sections* (I looked at them, but they do not answer this)"
 
 
@@ -145,7 +146,12 @@ def _buttons(answer: Answer, question_id: str, *, person: bool, retry: bool, pri
         (person, actions.ASK_PERSON, "Ask a person"),
         (private and found, actions.SHARE, "Share in channel"),
     ]
-    made = [blocks.button(action, label, question_id) for wanted, action, label in offered if wanted]
+    sure = {actions.ASK_PERSON: TO_ALL} if private else {}
+    made = [
+        blocks.button(action, label, question_id, sure=sure.get(action, ""))
+        for wanted, action, label in offered
+        if wanted
+    ]
     if made:
         yield blocks.buttons(made)
     if answer.outcome in ("answered", "not_found"):

@@ -20,12 +20,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack import actions
 from bot.slack.aside import tell
 from bot.slack.background import Background
+from bot.slack.blocks import shortened
 from bot.slack.home import Home
-from bot.slack.incoming import Heard, commanded, heard, picked
+from bot.slack.incoming import Heard, commanded, heard, picked, privately
 from bot.slack.interactions import Interactions
+from bot.slack.neutral import escaped, plain
 from bot.slack.reception import Reception
 from bot.slack.settings_modal import SettingsModal
-from bot.slack.workspaces import Workspaces
+from bot.slack.workspaces import Workspaces, is_in
 from ingest.ports import Clock
 
 log = structlog.get_logger()
@@ -40,7 +42,12 @@ SHORTCUT = "answer_from_docs"
 USAGE = "Ask me something, for example: `/ask How do I rotate the keys?`"
 NOT_INSTALLED = "I am not installed in this workspace any more: ask whoever manages your apps to install me again."
 NO_WORDS = "There are no words in that message that I could answer."
-LOOKING = "Looking into the documentation …"
+NOT_IN = (
+    "I am not in this conversation, so my answer comes here, to you alone. Where I am invited I answer in the thread, for"
+    " everyone."
+)
+ASKED = 300
+"""Characters of the question that stand over a private answer."""
 FAILED = "That did not work just now. Please try once more."
 HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
 _ANYTHING = re.compile(".*", re.DOTALL)
@@ -102,7 +109,7 @@ def _commands(
         if closed := await reception.closed(question, shared=False):
             return await ack(closed)
         await reception.take(question)
-        return await ack(LOOKING)
+        return await ack(heading(question.text))
 
     async def ritbot(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         if str(body.get("text") or "").strip().lower() != "settings":
@@ -112,11 +119,13 @@ def _commands(
 
     async def shortcut(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         question = picked(body)
-        closed = await reception.closed(question, shared=False) if question else NO_WORDS
-        if question and not closed:
+        word = await reception.closed(question, shared=False) if question else NO_WORDS
+        if question and not word:
+            if not await is_in(client, question.channel):
+                question, word = privately(question, body), NOT_IN
             await reception.take(question)
-        if closed:
-            background.start("shortcut", tell(body, client, closed))
+        if word:
+            background.start("shortcut", tell(body, client, word))
         return await ack()
 
     app.command(ASK)(ask)
@@ -142,6 +151,12 @@ def _buttons(app: AsyncApp, interactions: Interactions, background: Background) 
         await interactions.stop(body, client)
 
     app.event("agent_session_stopped")(stopped)
+
+
+def heading(text: str) -> str:
+    """What stands at once where a command was typed, and over its answer later on: Slack lets nobody take it back, and
+    does not show what was typed."""
+    return f"You asked: {escaped(shortened(plain(text), ASKED))}\nMy answer comes here, to you alone."
 
 
 async def _done(press: Press, body: Json, client: AsyncWebClient) -> None:

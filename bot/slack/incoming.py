@@ -112,6 +112,12 @@ def picked(body: Json) -> Question | None:
     return replace(question, id=question_id(question.team, question.channel, question.ts, "shortcut"))
 
 
+def privately(question: Question, body: Json) -> Question:
+    """The same as a command would ask it: answered to whoever picked it alone, in no thread, each time anew."""
+    own = question_id(question.team, question.channel, question.user, str(body.get("trigger_id")))
+    return replace(question, id=own, thread="", ts="", response_url=str(body.get("response_url") or ""))
+
+
 def spoken(text: str, bot_user: str) -> str:
     """What a person wrote: without the mention of ritbot, links by their words or address, entities as characters."""
 

@@ -1,7 +1,9 @@
 """Slack's rates, shared by all processes: so many calls of a method in a while, for an app in a workspace.
 
 Slack counts per app, workspace and method, so concurrent answers share what there is (api.slack.com, "Rate limits"). A
-call that adorns asks first and is left out where nothing is left; one that must be made waits its turn.
+call that adorns asks first and is left out where nothing is left; one that must be made waits its turn. What was called
+is counted in spans, and the spans of the last window count together: two bursts on both sides of the turn of a minute
+are one burst to Slack.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ A_MINUTE: Mapping[str, int] = MappingProxyType(
     }
 )
 """A little less than Slack allows: others' clocks differ from ours."""
-POSTS, SECONDS = 3, 3
+POSTS, SECONDS = 4, 4
 """Posting is counted for each channel apart: about one a second, a few at once."""
-LONGEST = 60.0
+SPANS = 4
+"""A window is counted in so many."""
+LONGEST = 90.0
 """Seconds that a call waits for its turn; then Slack itself is asked, and says how long to wait."""
 
 
@@ -54,20 +58,29 @@ class Rates:
             waited += seconds
 
     async def _take(self, method: str, team: str, channel: str) -> float:
-        """0.0: it is taken; else the seconds until there are new ones."""
-        now = self._clock.now()
+        """0.0: it is taken; else the seconds until there may be new ones."""
         if method == "chat.postMessage":
-            most, ends = POSTS, _next(now, SECONDS)
+            most, window = POSTS, SECONDS
         elif method in A_MINUTE:
-            most, ends, channel = A_MINUTE[method], _next(now, 60), ""
+            most, window, channel = A_MINUTE[method], 60, ""
         else:
             return 0.0
-        counter = f"slack:{method}:{team}:{channel}:{ends:%H:%M:%S}"
+        now = self._clock.now()
+        span = timedelta(seconds=window // SPANS)
+        ends = _next(now, window // SPANS)
+        *before, counter = (
+            f"slack:{method}:{team}:{channel}:{ends - span * age:%H:%M:%S}" for age in range(SPANS, -1, -1)
+        )
+        until = ends + timedelta(seconds=window)
         try:
-            taken = await self._store.add(counter, 1, ends)
+            taken = sum(await asyncio.gather(*(self._store.counted(name, now) for name in before)))
+            if taken < most:
+                if taken + await self._store.add(counter, 1, until) <= most:
+                    return 0.0
+                await self._store.add(counter, -1, until)
         except StoreUnavailable:
             return 0.0
-        return 0.0 if taken <= most else (ends - now).total_seconds()
+        return (ends - now).total_seconds()
 
 
 def _next(now: datetime, seconds: int) -> datetime:

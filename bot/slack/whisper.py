@@ -1,7 +1,7 @@
 """A private answer: what `/ask` gives, through the address that came with the command, to its asker alone.
 
 Slack takes five messages through it within half an hour. An answer that comes to a button of a private message (Retry)
-takes the place of that message.
+takes the place of that message; what a command was acknowledged with stays where it is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Whisper:
 
     def __init__(self, question: Question, clock: Clock, *, person: bool, proxy: str | None = None) -> None:
         self._question = question
+        self._again = question.attempt > 1
         self._clock = clock
         self._person = person
         self._webhook = AsyncWebhookClient(question.response_url, proxy=proxy, retry_handlers=[])
@@ -48,14 +49,14 @@ class Whisper:
         )
         try:
             for position, message in enumerate(made[:MOST]):
-                await self._say(message, replace=position == 0)
+                await self._say(message, replace=position == 0 and self._again)
         except Refused as error:
             if error.passing:
                 raise
-            await self._say(simple(answer), replace=True)
+            await self._say(simple(answer), replace=self._again)
 
     async def plainly(self, text: str, *, retry: bool) -> None:
-        await self._say(notice(text, question_id=self._question.id, retry=retry), replace=True)
+        await self._say(notice(text, question_id=self._question.id, retry=retry), replace=self._again)
 
     async def _say(self, message: Message, *, replace: bool) -> None:
         body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace, "text": message.text}

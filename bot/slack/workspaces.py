@@ -174,6 +174,15 @@ async def who(client: AsyncWebClient) -> Identity:
     )
 
 
+async def is_in(client: AsyncWebClient, channel: str) -> bool:
+    """Whether ritbot may speak in that channel, or conversation with it alone. Where Slack does not say, it may."""
+    try:
+        found = await call(client.conversations_info, tries=1, channel=channel)
+    except Refused as error:
+        return error.code != "channel_not_found"
+    return bool(found.get("channel", {}).get("is_member", True))
+
+
 async def sound(client: AsyncWebClient) -> Identity:
     """Whom the client's token belongs to. Raises SlackClosed, with what to do, where ritbot cannot work with it."""
     try:

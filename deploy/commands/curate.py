@@ -21,11 +21,11 @@ from deploy.progress import page_bar
 from deploy.settings import Settings
 from ingest.model import Scope
 from navigator.answer import Usage
-from navigator.curated import HELD_OUT, TRAIN, CuratedFolder, Summary
-from navigator.curation import Curation, Progress
-from navigator.evaluation.figures import money
 from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import Question
+from navigator.evaluation.report.figures import money
+from navigator.routing.curated import HELD_OUT, TRAIN, CuratedFolder, Summary
+from navigator.routing.curation import Curation, Progress
 
 MAX_COST = 5.0
 """US dollars that a run may cost where nothing else is said."""

@@ -19,12 +19,12 @@ from deploy.reports import print_summary, write_reports
 from deploy.settings import Settings
 from ingest.model import Scope
 from navigator.evaluation.estimate import Estimate, estimate
-from navigator.evaluation.examination import Examination
-from navigator.evaluation.figures import money
 from navigator.evaluation.folder import RunFolder
+from navigator.evaluation.judging.examination import Examination
+from navigator.evaluation.judging.opinions import Judges
 from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.opinions import Judges
 from navigator.evaluation.questions import Question, QuestionsError, load_questions
+from navigator.evaluation.report.figures import money
 from navigator.evaluation.runner import Progress, Run
 
 

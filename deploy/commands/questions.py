@@ -21,9 +21,9 @@ from deploy.progress import page_bar
 from deploy.settings import Settings
 from ingest.errors import SiteUnusable
 from navigator.enrichment.budget import price
-from navigator.evaluation.figures import money
 from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import Question, QuestionsError, load_questions
+from navigator.evaluation.report.figures import money
 from navigator.proposing.alike import Known
 from navigator.proposing.checks import TOLD
 from navigator.proposing.kept import QuestionsFile

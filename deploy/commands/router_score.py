@@ -16,9 +16,9 @@ from deploy.complaints import SettingsError
 from deploy.navigation import anthropic_model
 from deploy.progress import page_bar
 from deploy.settings import Settings
-from navigator.evaluation.figures import money, percent
 from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.router import RouterScore, score_router
+from navigator.evaluation.report.figures import money, percent
+from navigator.routing.score import RouterScore, score_router
 from navigator.strategies.rdr2.examples import Example, ExamplesError, load_examples
 
 NAMES = {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from navigator.answer import Usage
-from navigator.evaluation.inquiry import Inquiry
+from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.evaluation.results import Contender
 from navigator.loop import NUDGES
 from navigator.models.prices import Prices
@@ -22,8 +22,8 @@ TOKENS: Mapping[str, tuple[int, int]] = {
     "agentic": (1_700, 2),
     "interact": (2_300, 2),
     "pageindex": (3_300, 2),
-    "rit": (6_800, 3),
-    "rdr2": (5_600, 4),
+    "rit": (6_700, 3),
+    "rdr2": (5_500, 4),
 }
 """Tokens read for an answer, in so many turns."""
 WRITTEN = 150

@@ -18,8 +18,8 @@ from ingest.model import Scope
 from navigator.answer import Answer
 from navigator.errors import ModelError, ModelRejected
 from navigator.evaluation.entrants import Entrant
-from navigator.evaluation.examination import Examination
 from navigator.evaluation.folder import RunFolder
+from navigator.evaluation.judging.examination import Examination
 from navigator.evaluation.ledger import Ledger, Tab
 from navigator.evaluation.questions import Question
 from navigator.evaluation.readers import ScriptedReader

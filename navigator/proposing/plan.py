@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from navigator.answer import Usage
 from navigator.enrichment.question import tokens
-from navigator.evaluation.judge import verdict
+from navigator.evaluation.judging.judge import verdict
 from navigator.evaluation.questions import Question
 from navigator.models.prices import Prices
 from navigator.proposing import turns

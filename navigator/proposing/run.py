@@ -17,9 +17,9 @@ import structlog
 from ingest.each import for_each
 from navigator.answer import Usage
 from navigator.errors import ModelError
-from navigator.evaluation.judge import verdict
+from navigator.evaluation.judging.judge import verdict
+from navigator.evaluation.judging.opinions import Judges
 from navigator.evaluation.ledger import Ledger, Tab
-from navigator.evaluation.opinions import Judges
 from navigator.evaluation.questions import Question
 from navigator.ports import Model
 from navigator.proposing import turns

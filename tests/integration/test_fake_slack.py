@@ -371,6 +371,28 @@ async def test_a_command_is_answered_to_its_asker_alone(slack: FakeSlack) -> Non
     }
 
 
+async def test_what_a_command_was_acknowledged_with_is_not_replaced_and_nobodys_message_is(slack: FakeSlack) -> None:
+    general, ada = slack.channel("general"), slack.person("Ada")
+
+    def listen(app: AsyncApp) -> None:
+        @app.command("/ask")
+        async def ask(ack: Any, respond: Any) -> None:
+            await ack("Looking …")
+            await respond("Done.", replace_original=True)
+
+        @app.shortcut("answer")
+        async def answer(ack: Any, respond: Any) -> None:
+            await ack()
+            await respond("Done.", replace_original=True)
+
+    async with bolt(slack, listen):
+        await ada.command(general, "/ask")
+        await slack.until(lambda: len(slack.said_in(general)) == 2)
+        await ada.shortcut(await ada.say(general, "Mine."), "answer")
+        await slack.until(lambda: len(slack.said_in(general)) == 4)
+    assert sorted(one.text for one in slack.said_in(general)) == ["Done.", "Done.", "Looking …", "Mine."]
+
+
 async def test_a_response_url_is_good_for_five_posts_in_half_an_hour(slack: FakeSlack) -> None:
     general, ada = slack.channel("general"), slack.person("Ada")
     statuses: list[int] = []

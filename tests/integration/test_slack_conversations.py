@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.slack import actions
-from bot.slack.app import LOOKING, SHORTCUT
+from bot.slack.app import NOT_IN, SHORTCUT
 from deploy.model_settings import ModelSettings
 from tests.fakes.slack.reading import labels, said, words
 from tests.fakes.slack.server import FakeSlack
@@ -89,8 +91,9 @@ async def test_ask_answers_privately_and_can_be_shared(tmp_path: Path, slack: Fa
     async with bot(tmp_path, slack):
         await ada.command(general, "/ask", "How do I prime a pump with water?")
         await slack.until(lambda: any(m.blocks for m in slack.said_in(general)))
-        looking, private = slack.said_in(general)
-        assert (looking.text, looking.only_for, private.only_for) == (LOOKING, ada.id, ada.id)
+        head, private = slack.said_in(general)
+        assert "How do I prime a pump with water?" in head.text, "Slack does not show what was typed"
+        assert (head.only_for, private.only_for) == (ada.id, ada.id)
         assert "Fill the pump" in words(private)
         await ada.press(private, actions.SHARE)
         await slack.until(lambda: len(slack.said_in(general)) == 3)
@@ -108,6 +111,42 @@ async def test_the_shortcut_answers_someone_elses_message(tmp_path: Path, slack:
         await ada.shortcut(message, SHORTCUT)
         [answer] = await ritbot.answered(message, general)
         assert "Fill the pump" in words(answer)
+
+
+@pytest.mark.parametrize("private", [False, True])
+async def test_the_shortcut_where_ritbot_is_no_member_answers_whoever_picked_it_alone(
+    tmp_path: Path, slack: FakeSlack, private: bool
+) -> None:
+    ada, bob = slack.person("Ada"), slack.person("Bob")
+    plans = slack.channel("plans", private=private, members=[ada, bob], with_bot=False)
+    async with bot(tmp_path, slack) as ritbot:
+        message = await bob.say(plans, "no idea how one primes a pump with water")
+        for person in (ada, bob):
+            await person.shortcut(message, SHORTCUT)
+        await slack.until(lambda: sum(bool(one.blocks) for one in slack.said_in(plans)) == 2)
+        await slack.until(lambda: sum(one.text == NOT_IN for one in slack.said_in(plans)) == 2)
+        assert message.text == "no idea how one primes a pump with water", "nobody's message is replaced"
+        answers = [one for one in slack.said_in(plans) if one.blocks]
+        assert {one.only_for for one in answers} == {ada.id, bob.id}
+        assert all("Fill the pump" in words(one) for one in answers)
+        plans.members.add(slack.bot_user)
+        await bob.say(plans, "And the seal?", thread=message)
+        await slack.settled()
+        assert len(await ritbot.exchanges()) == 2, "ritbot is not in that thread"
+        await ada.shortcut(message, SHORTCUT)
+        await ritbot.answered(message, plans)
+    assert len([one for one in slack.said_in(plans) if one.user == slack.bot_user and not one.only_for]) == 1
+
+
+async def test_the_shortcut_in_a_conversation_with_ritbot_alone_is_answered_in_its_thread(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    ada = slack.person("Ada")
+    async with bot(tmp_path, slack, answer_mode="mention") as ritbot:
+        message = await ada.say(ada.direct(), "How do I prime a pump with water?")
+        await ritbot.answered(message, ada.direct())
+        await ada.shortcut(message, SHORTCUT)
+        assert len(await ritbot.answered(message, ada.direct(), 2)) == 2
 
 
 async def test_a_greeting_has_no_sources_and_what_is_not_documented_says_so(tmp_path: Path, slack: FakeSlack) -> None:

@@ -20,6 +20,7 @@ from deploy.health import Health
 from deploy.slack_settings import AnswersSettings
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack.faults import SERVER_ERROR, Fault
+from tests.fakes.slack.forms import NotThere
 from tests.fakes.slack.person import Person
 from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
@@ -118,20 +119,37 @@ async def test_where_ritbot_is_no_member_a_private_answer_is_shared_once_it_is_i
         answer = slack.said_in(plans)[-1]
         for action in (actions.SHARE, actions.ASK_PERSON):
             before = len(slack.calls("response_url"))
-            await ada.press(answer, action)
+            await ada.press(answer, action, agrees=action == actions.ASK_PERSON)
             await slack.until(lambda before=before: len(slack.calls("response_url")) > before)
         await told(slack, ada, plans, NOT_HERE, 2)
         plans.members.add(slack.bot_user)
         await asyncio.gather(ada.press(answer, actions.SHARE), ada.press(answer, actions.SHARE))
         await told(slack, ada, plans, SHARED_ALREADY)
-        await ada.press(answer, actions.ASK_PERSON)
+        await ada.press(answer, actions.ASK_PERSON, agrees=True)
         await slack.until(lambda: sum(not m.only_for for m in slack.said_in(plans)) == 2)
-        await ada.press(answer, actions.ASK_PERSON)
+        await ada.press(answer, actions.ASK_PERSON, agrees=True)
         await told(slack, ada, plans, ASKED_ALREADY)
     shared, handed = (one for one in slack.said_in(plans) if not one.only_for)
     assert "Fill the pump" in words(shared)
     assert "<!subteam^S0DOCS>" in words(handed)
     assert QUESTION in words(handed)
+
+
+async def test_what_was_asked_in_private_is_shown_to_others_only_after_a_question(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    async with bot(tmp_path, slack, person="S0DOCS"):
+        await ada.command(general, "/ask", QUESTION)
+        await slack.until(lambda: any(m.blocks for m in slack.said_in(general)))
+        answer = slack.said_in(general)[-1]
+        with pytest.raises(NotThere, match="everyone in this channel"):
+            await ada.press(answer, actions.ASK_PERSON)
+        await ada.press(answer, actions.SHARE)
+        await slack.until(lambda: any(not m.only_for for m in slack.said_in(general)))
+        shared = slack.said_in(general)[-1]
+        await ada.press(shared, actions.ASK_PERSON)  # everyone has seen it
+        await slack.until(lambda: sum(not m.only_for for m in slack.said_in(general)) == 2)
 
 
 async def test_settings_are_not_changed_by_who_may_no_longer(tmp_path: Path, slack: FakeSlack) -> None:

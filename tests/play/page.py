@@ -135,7 +135,8 @@ class Play(FakeSlack):
             case "delete":
                 await person.delete(self._message(channel, wish))
             case "press":
-                return await person.press(self._pressed_in(person, channel, wish), wish["action"], wish.get("chosen"))
+                place, chosen = self._pressed_in(person, channel, wish), wish.get("chosen")
+                return await person.press(place, wish["action"], chosen, agrees=bool(wish.get("agrees")))
             case "shortcut":
                 return await person.shortcut(self._message(channel, wish), wish["shortcut"])
             case "submit":

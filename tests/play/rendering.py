@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from tests.fakes.slack.forms import asks_first
 from tests.play.markup import Names, link, markdown, mrkdwn
 
 Json = dict[str, Any]
@@ -73,7 +74,8 @@ def element(one: Json, part: Json) -> str:
             label = escape(one["text"]["text"])
             if one.get("url"):
                 return f'<a class="button {style}" {action} href="{escape(one["url"])}" target="_blank" rel="noopener">{label}</a>'
-            return f'<button type="button" class="{style}" {action}>{label}</button>'
+            sure = f' data-sure="{escape(asks_first(one))}"' if one.get("confirm") else ""
+            return f'<button type="button" class="{style}" {action}{sure}>{label}</button>'
         case "feedback_buttons":
             return "".join(
                 f'<button type="button" class="quiet" {action} data-chosen="{escape(button["value"])}">'

@@ -72,14 +72,17 @@ def permalink(call: Call) -> Json:
 def respond(state: State, url: ResponseUrl, body: Json) -> tuple[str, Message | None]:
     """A post to a response_url: an error, "" if there is none; and the message that is there now.
 
-    Without response_type it is ephemeral, as is every answer to a command; with replace_original the message that the
-    button was on is replaced."""
+    Without response_type it is ephemeral, as is every answer to a command. replace_original and delete_original act on
+    the message whose button was pressed (docs.slack.dev, "Modifying messages"): what a command was acknowledged with is
+    neither replaced nor deleted (slackapi/bolt-js#2287, slackapi/bolt-python#1268), and someone else's message never."""
     if state.clock.now() > url.until:
         return "expired_url", None
     if not url.left:
         return "used_url", None
     url.left -= 1
     original = state.messages.get(url.message) if url.message else None
+    if original is not None and original.user != url.installation.bot_user:
+        original = None
     if body.get("delete_original"):
         if original is not None:
             state.remove(original)

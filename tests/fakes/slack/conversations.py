@@ -23,13 +23,14 @@ def info(call: Call) -> Json:
         "is_im": channel.kind == "direct",
         "is_private": channel.kind != "public",
         "is_archived": channel.archived,
-        "is_member": call.by.bot_user in channel.members,
         "is_shared": bool(channel.shared_with),
         "is_ext_shared": bool(channel.shared_with),
         "context_team_id": channel.team,
         "creator": channel.creator,
     }
-    if channel.kind == "direct":
+    if channel.kind != "direct":
+        shown["is_member"] = call.by.bot_user in channel.members
+    else:
         shown["user"] = next(user for user in channel.members if user != call.by.bot_user)
     if call.get("include_num_members"):
         shown["num_members"] = len(channel.members)

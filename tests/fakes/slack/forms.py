@@ -33,6 +33,12 @@ def find(blocks: Sequence[Json], action_id: str) -> tuple[Json, Json]:
     raise NotThere(f"There is no {action_id} to press; there is {', '.join(there) or 'nothing'}.")
 
 
+def asks_first(element: Json) -> str:
+    """What stands in the dialog that comes before the press counts; "" where there is none."""
+    dialog = element.get("confirm")
+    return str(dialog["text"]["text"]) if dialog else ""
+
+
 def pressed(block: Json, element: Json, chosen: Chosen, now: str) -> Json:
     """The action as block_actions carries it."""
     action: Json = {"type": element["type"], "action_id": element["action_id"], "block_id": block["block_id"]}

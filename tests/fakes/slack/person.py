@@ -87,10 +87,15 @@ class Person:
         """Opens the app: its messages tab or its home tab."""
         self._slack.events.home_opened(self.user, self.direct(), tab, self.home)
 
-    async def press(self, place: Message | View, action_id: str, chosen: forms.Chosen = None) -> Delivery:
-        """A button, a feedback button ("Helpful" or its value), an option of a menu."""
+    async def press(
+        self, place: Message | View, action_id: str, chosen: forms.Chosen = None, *, agrees: bool = False
+    ) -> Delivery:
+        """A button, a feedback button ("Helpful" or its value), an option of a menu. `agrees`: to what is asked first;
+        raises NotThere with its words where that is not expected, or not asked."""
         view = place.payload if isinstance(place, View) else None
         block, element = forms.find(view["blocks"] if view else self._blocks(place), action_id)
+        if agrees != bool(forms.asks_first(element)):
+            raise forms.NotThere(f"It asks first: {forms.asks_first(element) or 'nothing'}")
         payload = self._interaction("block_actions", self._installation(place))
         payload["actions"] = [forms.pressed(block, element, chosen, self.state.timestamp())]
         if isinstance(place, View):

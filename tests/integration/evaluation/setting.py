@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from navigator.evaluation.entrants import Entrant
-from navigator.evaluation.examination import Examination
 from navigator.evaluation.folder import RunFolder
+from navigator.evaluation.judging.examination import Examination
+from navigator.evaluation.judging.opinions import Judges
 from navigator.evaluation.ledger import Ledger
-from navigator.evaluation.opinions import Judges
 from navigator.evaluation.questions import Gold, Question
 from navigator.evaluation.results import Contender
 from navigator.evaluation.runner import Progress, Run

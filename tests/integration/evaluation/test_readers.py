@@ -9,10 +9,10 @@ from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.gold import Library
 from navigator.evaluation.questions import Gold, Question
 from navigator.evaluation.readers import TOP, OracleReader, TopReader
+from navigator.evaluation.report.summary import Summary, summarise
 from navigator.evaluation.results import Contender, Result
 from navigator.evaluation.routed_pages import RoutedPages
 from navigator.evaluation.runner import Run
-from navigator.evaluation.summary import Summary, summarise
 from navigator.retrieve import Recipe, Retriever
 from navigator.strategies.bounds import Bounds
 from navigator.strategies.build import FOR_PEOPLE, Ground, build

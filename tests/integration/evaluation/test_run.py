@@ -13,9 +13,9 @@ from navigator.answer import Usage
 from navigator.evaluation.folder import OPINIONS, RESULTS, RunFolder
 from navigator.evaluation.ledger import CEILING, Ledger
 from navigator.evaluation.questions import Question
+from navigator.evaluation.report.summary import summarise
 from navigator.evaluation.results import Verdict
 from navigator.evaluation.runner import FAULTS, Run
-from navigator.evaluation.summary import summarise
 from navigator.ports import Cited, Ended, Said
 from tests.fakes.messages_api import Answer, Failure, Request, Scripted, text
 from tests.fakes.model import ScriptedModel

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from navigator.curated import HELD_OUT, REPLIES, TRAIN, CuratedFolder, is_held_out
-from navigator.curation import FAULTS, Curation, Progress
 from navigator.evaluation.ledger import CEILING, Ledger
 from navigator.evaluation.questions import Question
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
+from navigator.routing.curated import HELD_OUT, REPLIES, TRAIN, CuratedFolder, is_held_out
+from navigator.routing.curation import FAULTS, Curation, Progress
 from navigator.strategies.bounds import Bounds
 from navigator.strategies.build import Ground
 from navigator.strategies.rdr2.examples import load_examples

@@ -273,10 +273,12 @@ document.addEventListener("change", (event) => {
 });
 
 async function press(element, ts, chosen) {
+  const { sure } = element.dataset;
+  if (sure && !window.confirm(sure)) return;
   const where = element.closest("#modal") ? "modal" : element.closest("#home") ? "home" : "message";
   if (chosen && element.matches("button")) pressed.set(`${ts} ${element.dataset.action}`, chosen);
   element.disabled = true;
-  await act({ do: "press", ts, place: where, action: element.dataset.action, chosen });
+  await act({ do: "press", ts, place: where, action: element.dataset.action, chosen, agrees: Boolean(sure) });
   element.disabled = false;
   refresh();
 }

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navigator.evaluation.axes import Axis, amounts, nice, shares
-from navigator.evaluation.labels import LABEL_HEIGHT, MARKER, Box, place, spread
+from navigator.evaluation.report.axes import Axis, amounts, nice, shares
+from navigator.evaluation.report.labels import LABEL_HEIGHT, MARKER, Box, place, spread
 
 AREA = Box(0, 0, 600, 300)
 fractions = st.lists(st.floats(0, 1), max_size=8)

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from navigator.evaluation.charts import Chart, charts, share_scale
-from navigator.evaluation.figures import MISSING
-from navigator.evaluation.markup import Markup
-from navigator.evaluation.plots import HEIGHT, WIDTH, Frame
+from navigator.evaluation.report.charts import Chart, charts, share_scale
+from navigator.evaluation.report.figures import MISSING
+from navigator.evaluation.report.markup import Markup
+from navigator.evaluation.report.plots import HEIGHT, WIDTH, Frame
+from navigator.evaluation.report.summary import Summary, summarise
+from navigator.evaluation.report.sweeps import sweeps
 from navigator.evaluation.results import Contender
-from navigator.evaluation.summary import Summary, summarise
-from navigator.evaluation.sweeps import sweeps
 from tests.unit.evaluation.made import PAGES, run
 
 RIT, VANILLA, AGENTIC = Contender("rit", "rit"), Contender("vanilla", "vanilla"), Contender("agentic", "agentic")

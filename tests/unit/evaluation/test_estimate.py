@@ -3,7 +3,7 @@
 import pytest
 
 from navigator.evaluation.estimate import ANSWER, OPINION, TOKENS, WRITTEN, Estimate, estimate, turns
-from navigator.evaluation.judge import verdict
+from navigator.evaluation.judging.judge import verdict
 from navigator.evaluation.questions import Question
 from navigator.evaluation.results import Contender
 from navigator.models.prices import Prices

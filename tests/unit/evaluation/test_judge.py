@@ -5,10 +5,10 @@ import json
 import pytest
 
 from navigator.answer import Usage
-from navigator.evaluation.examination import NOT_GIVEN, Examination
-from navigator.evaluation.grades import grades
-from navigator.evaluation.judge import nuggets, verdict
-from navigator.evaluation.opinions import Judges
+from navigator.evaluation.judging.examination import NOT_GIVEN, Examination
+from navigator.evaluation.judging.grades import grades
+from navigator.evaluation.judging.judge import nuggets, verdict
+from navigator.evaluation.judging.opinions import Judges
 from navigator.evaluation.questions import Question
 from navigator.evaluation.results import DIMENSIONS, Result, Verdict
 from navigator.ports import Ended, ModelEvent, Said
@@ -19,7 +19,7 @@ PORT = Question("port", "Which port does it listen on?", ("It listens on port 80
 
 
 class MemoryOpinions:
-    """Implements navigator.evaluation.opinions.Kept."""
+    """Implements navigator.evaluation.judging.opinions.Kept."""
 
     def __init__(self) -> None:
         self.kept: dict[str, tuple[dict[str, object], Usage]] = {}

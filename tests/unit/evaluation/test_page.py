@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from navigator.answer import Source
-from navigator.evaluation.each import address
-from navigator.evaluation.markup import Markup, element, joined
-from navigator.evaluation.page import to_html
 from navigator.evaluation.questions import Gold, Question
+from navigator.evaluation.report.each import address
+from navigator.evaluation.report.markup import Markup, element, joined
+from navigator.evaluation.report.page import to_html
+from navigator.evaluation.report.summary import summarise
 from navigator.evaluation.results import Contender, Result, Verdict
-from navigator.evaluation.summary import summarise
 from tests.unit.evaluation.made import INSTALL, PAGES, answer, passage, result, run
 
 RIT, VANILLA = Contender("rit", "rit", n=50), Contender("vanilla", "vanilla", k=5)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from navigator.evaluation.pairs import Overlap, overlap, pairs
-from navigator.evaluation.scores import Score
+from navigator.evaluation.report.pairs import Overlap, overlap, pairs
+from navigator.evaluation.report.scores import Score
 from navigator.evaluation.statistics import mcnemar, sign_flip
 
 

@@ -8,15 +8,25 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from navigator.evaluation.as_json import to_json
-from navigator.evaluation.figures import MISSING, chance, interval, money, named, number, percent, points, seconds
-from navigator.evaluation.markdown import NOTES_SHOWN, to_markdown
-from navigator.evaluation.pairs import Overlap
 from navigator.evaluation.questions import Question
+from navigator.evaluation.report.as_json import to_json
+from navigator.evaluation.report.figures import (
+    MISSING,
+    chance,
+    interval,
+    money,
+    named,
+    number,
+    percent,
+    points,
+    seconds,
+)
+from navigator.evaluation.report.markdown import NOTES_SHOWN, to_markdown
+from navigator.evaluation.report.pairs import Overlap
+from navigator.evaluation.report.rows import Share
+from navigator.evaluation.report.summary import Summary, summarise
+from navigator.evaluation.report.tables import SETS_SHOWN, Table, tables
 from navigator.evaluation.results import Contender, Preprocessing, Ranked
-from navigator.evaluation.rows import Share
-from navigator.evaluation.summary import Summary, summarise
-from navigator.evaluation.tables import SETS_SHOWN, Table, tables
 from tests.unit.evaluation.made import PAGES, answer, node, result, run
 
 RIT, VANILLA = Contender("rit", "rit"), Contender("vanilla", "vanilla")

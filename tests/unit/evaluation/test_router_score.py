@@ -5,8 +5,8 @@ import pytest
 from navigator.answer import Usage
 from navigator.errors import ModelUnreachable
 from navigator.evaluation.ledger import CEILING, Ledger
-from navigator.evaluation.router import FAULTS, Figures, figures, score_router
 from navigator.ports import Ended, ModelEvent, Said
+from navigator.routing.score import FAULTS, Figures, figures, score_router
 from navigator.strategies.rdr2.actions import Routed
 from tests.fakes.model import ScriptedModel
 from tests.unit.strategies.test_rdr2_examples import EXAMPLE

@@ -7,9 +7,9 @@ import pytest
 from navigator.answer import Answer, Step, Usage
 from navigator.evaluation.gold import Resolved, resolve
 from navigator.evaluation.questions import Gold, Question
+from navigator.evaluation.report.rows import Row, Share, row, share
+from navigator.evaluation.report.scores import Judging, Score, paid, score
 from navigator.evaluation.results import Contender, Preprocessing
-from navigator.evaluation.rows import Row, Share, row, share
-from navigator.evaluation.scores import Judging, Score, paid, score
 from navigator.evaluation.statistics import wilson
 from tests.unit.evaluation.made import INSTALL, PAGES, answer, result
 

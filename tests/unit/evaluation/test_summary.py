@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from navigator.answer import Usage
-from navigator.evaluation.headline import headline
 from navigator.evaluation.questions import Gold, Question
+from navigator.evaluation.report.headline import headline
+from navigator.evaluation.report.summary import Retrieved, Summary, summarise
 from navigator.evaluation.results import Contender, Preprocessing, Ranked, Result
-from navigator.evaluation.summary import Retrieved, Summary, summarise
 from tests.unit.evaluation.made import INSTALL, PAGES, answer, node, result, run
 
 RIT, VANILLA = Contender("rit", "rit"), Contender("vanilla", "vanilla")

@@ -12,10 +12,10 @@ from operator import add
 from typing import Any
 
 from navigator.answer import Usage
-from navigator.evaluation.grades import grades
-from navigator.evaluation.inquiry import Inquiry
-from navigator.evaluation.judge import nuggets, verdict
-from navigator.evaluation.opinions import Judges
+from navigator.evaluation.judging.grades import grades
+from navigator.evaluation.judging.inquiry import Inquiry
+from navigator.evaluation.judging.judge import nuggets, verdict
+from navigator.evaluation.judging.opinions import Judges
 from navigator.evaluation.questions import Question
 from navigator.evaluation.results import Result, Verdict
 

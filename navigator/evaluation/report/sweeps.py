@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from navigator.evaluation.axes import Axis
-from navigator.evaluation.charts import Chart, Gain, gain, gain_name, share_scale, tick
-from navigator.evaluation.figures import percent
-from navigator.evaluation.plots import Frame, Point, Scale, lines
+from navigator.evaluation.report.axes import Axis
+from navigator.evaluation.report.charts import Chart, Gain, gain, gain_name, share_scale, tick
+from navigator.evaluation.report.figures import percent
+from navigator.evaluation.report.plots import Frame, Point, Scale, lines
+from navigator.evaluation.report.rows import Row
+from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.tables import Table
 from navigator.evaluation.results import Contender
-from navigator.evaluation.rows import Row
-from navigator.evaluation.summary import Summary
-from navigator.evaluation.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

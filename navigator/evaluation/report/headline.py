@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from navigator.evaluation.figures import chance, money, named, percent, seconds
-from navigator.evaluation.pairs import Pair
-from navigator.evaluation.rows import Row, Share
-from navigator.evaluation.summary import Summary
+from navigator.evaluation.report.figures import chance, money, named, percent, seconds
+from navigator.evaluation.report.pairs import Pair
+from navigator.evaluation.report.rows import Row, Share
+from navigator.evaluation.report.summary import Summary
 
 ALPHA = 0.05
 """A corrected p below this is beyond chance."""

@@ -15,11 +15,11 @@ import structlog
 
 from ingest.each import for_each
 from ingest.model import Scope, sha256
-from navigator.curated import CuratedFolder, Reply
 from navigator.errors import ModelError
 from navigator.evaluation.ledger import Ledger
 from navigator.evaluation.questions import Question
 from navigator.ports import Model
+from navigator.routing.curated import CuratedFolder, Reply
 from navigator.strategies.build import Ground
 from navigator.strategies.rdr2.examples import Example
 from navigator.strategies.rdr2.pages import Anchored, anchored

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from navigator.evaluation.inquiry import Inquiry
+from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.evaluation.questions import Question
 
 _VERDICT = """\

@@ -15,11 +15,11 @@ from statistics import fmean
 from ingest.ports import Outline
 from navigator.answer import Usage
 from navigator.evaluation.gold import Library, Resolved, in_forest, on_page
-from navigator.evaluation.pairs import Overlap, Pair, overlap, pairs
 from navigator.evaluation.questions import Question
+from navigator.evaluation.report.pairs import Overlap, Pair, overlap, pairs
+from navigator.evaluation.report.rows import Row, row
+from navigator.evaluation.report.scores import Judging, Score, score
 from navigator.evaluation.results import Contender, Preprocessing, Ranked, Result
-from navigator.evaluation.rows import Row, row
-from navigator.evaluation.scores import Judging, Score, score
 
 CUTS = (1, 3, 10, 25, 50)
 """The n of forest@n and page@n."""

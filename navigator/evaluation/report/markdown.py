@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from navigator.evaluation.headline import headline
-from navigator.evaluation.summary import Summary
-from navigator.evaluation.tables import Table, tables
+from navigator.evaluation.report.headline import headline
+from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.tables import Table, tables
 
 NOTES_SHOWN = 20
 _MEANINGFUL = re.compile(r"([\\`*_\[\]<>|~#])")

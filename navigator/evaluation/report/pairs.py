@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from navigator.evaluation.scores import Score
+from navigator.evaluation.report.scores import Score
 from navigator.evaluation.statistics import holm, mcnemar, sign_flip
 
 

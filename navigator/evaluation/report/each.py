@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from navigator.answer import Source
-from navigator.evaluation.figures import MISSING, money, named, percent, seconds
-from navigator.evaluation.markup import Markup, element, joined
 from navigator.evaluation.questions import Question
+from navigator.evaluation.report.figures import MISSING, money, named, percent, seconds
+from navigator.evaluation.report.markup import Markup, element, joined
+from navigator.evaluation.report.scores import Score
 from navigator.evaluation.results import Contender, Result
-from navigator.evaluation.scores import Score
 
 OUTCOMES = {
     "answered": "answered",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from navigator.evaluation.axes import Axis
-from navigator.evaluation.labels import LABEL_HEIGHT, Box, place, spread
-from navigator.evaluation.markup import Markup, element, joined
+from navigator.evaluation.report.axes import Axis
+from navigator.evaluation.report.labels import LABEL_HEIGHT, Box, place, spread
+from navigator.evaluation.report.markup import Markup, element, joined
 
 WIDTH, HEIGHT = 640.0, 400.0
 LEFT, TOP, BOTTOM = 64.0, 30.0, 56.0

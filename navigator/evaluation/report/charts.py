@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from navigator.evaluation.axes import amounts, shares
-from navigator.evaluation.figures import MISSING, interval, money, named, percent, seconds
-from navigator.evaluation.markup import Markup
-from navigator.evaluation.plots import Frame, Point, Scale, curve, scatter
-from navigator.evaluation.rows import Row
+from navigator.evaluation.report.axes import amounts, shares
+from navigator.evaluation.report.figures import MISSING, interval, money, named, percent, seconds
+from navigator.evaluation.report.markup import Markup
+from navigator.evaluation.report.plots import Frame, Point, Scale, curve, scatter
+from navigator.evaluation.report.rows import Row
+from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.tables import Table
 from navigator.evaluation.statistics import pareto
-from navigator.evaluation.summary import Summary
-from navigator.evaluation.tables import Table
 
 FRONTIER = "The dashed line is the Pareto frontier: for those on it, no other contender is better and takes less."
 GUIDES = (0.2, 0.4, 0.6, 0.8)

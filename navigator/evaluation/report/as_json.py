@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from navigator.evaluation.headline import headline
-from navigator.evaluation.summary import Summary
+from navigator.evaluation.report.headline import headline
+from navigator.evaluation.report.summary import Summary
 
 
 def to_json(summary: Summary) -> str:

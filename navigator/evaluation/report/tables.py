@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from navigator.evaluation.figures import MISSING, chance, interval, money, named, number, percent, points, seconds
-from navigator.evaluation.pairs import Pair
+from navigator.evaluation.report.figures import (
+    MISSING,
+    chance,
+    interval,
+    money,
+    named,
+    number,
+    percent,
+    points,
+    seconds,
+)
+from navigator.evaluation.report.pairs import Pair
+from navigator.evaluation.report.rows import Row
+from navigator.evaluation.report.summary import Summary
 from navigator.evaluation.results import DIMENSIONS
-from navigator.evaluation.rows import Row
-from navigator.evaluation.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from navigator.evaluation.report.rows import Share
 from navigator.evaluation.results import Contender
-from navigator.evaluation.rows import Share
 
 MISSING = "–"
 

@@ -15,7 +15,7 @@ import structlog
 
 from ingest.model import sha256
 from navigator.answer import Usage
-from navigator.evaluation.inquiry import Inquiry
+from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.ports import Model
 from navigator.writing import write
 

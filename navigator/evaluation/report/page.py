@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from navigator.evaluation.charts import Chart, charts
-from navigator.evaluation.each import each_question
-from navigator.evaluation.headline import headline
-from navigator.evaluation.markdown import shown_notes
-from navigator.evaluation.markup import Markup, element, joined
 from navigator.evaluation.questions import Question
+from navigator.evaluation.report.charts import Chart, charts
+from navigator.evaluation.report.each import each_question
+from navigator.evaluation.report.headline import headline
+from navigator.evaluation.report.markdown import shown_notes
+from navigator.evaluation.report.markup import Markup, element, joined
+from navigator.evaluation.report.style import STYLE
+from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.sweeps import sweeps
+from navigator.evaluation.report.tables import Table, tables
 from navigator.evaluation.results import Result
-from navigator.evaluation.style import STYLE
-from navigator.evaluation.summary import Summary
-from navigator.evaluation.sweeps import sweeps
-from navigator.evaluation.tables import Table, tables
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 

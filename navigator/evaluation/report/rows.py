@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from navigator.evaluation.gold import Reading, aggregated
+from navigator.evaluation.report.scores import READ, Score
 from navigator.evaluation.results import DIMENSIONS, Contender, Preprocessing
-from navigator.evaluation.scores import READ, Score
 from navigator.evaluation.statistics import percentile, wilson
 
 
