@@ -183,11 +183,11 @@ def _read_by(contender: Contender, reader: str) -> Contender:
 
 
 def _who(settings: Settings, variant: Variant, reader: str) -> tuple[str, ...]:
-    """Who chooses and answers."""
+    """Who chooses and answers. A model is its name, wherever it is served."""
     if reader:
         return (reader, str(TOP))
     asked = [settings.model, settings.routing.model] if variant.strategy == "rdr2" else [settings.model]
-    return tuple(f"{model.name} {model.base_url or ''}" for model in asked)
+    return tuple(model.name for model in asked)
 
 
 async def _state(stores: Stores, languages: Sequence[str], scope: Scope) -> str:
