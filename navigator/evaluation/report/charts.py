@@ -38,6 +38,8 @@ class Gain:
 
 
 def charts(summary: Summary) -> tuple[Chart, ...]:
+    if summary.rows and all(row.contender.reader for row in summary.rows):
+        return (_reading(summary.rows),)
     return (
         _against(summary, "cost", "Cost", "US dollars a question", lambda row: row.cost, money),
         _against(summary, "latency", "Latency", "Seconds a question, median", lambda row: row.seconds_p50, seconds),

@@ -28,10 +28,15 @@ def headline(summary: Summary) -> tuple[str, ...]:
             "No model judged the answers.",
             _best(worded, lambda row: row.token_recall, "has the highest token recall", "has a token recall of"),
         ]
-    elif read := [row for row in rows if row.reading_f1 is not None]:
+    elif read := [row for row in real if row.reading_f1 is not None]:
         sentences = [
             "There are no judged answers and no gold answers: this compares what was read.",
             _best(read, lambda row: row.reading_f1, "reads best, by F1", "reads with an F1 of"),
+        ]
+    elif read := [row for row in rows if row.reading_f1 is not None]:
+        sentences = [
+            "No model answered: scripted readers played in its place, and what they read shows limits, not answers.",
+            _best(read, lambda row: row.reading_f1, "reads what is nearest to the gold, by F1", "reads with an F1 of"),
         ]
     else:
         sentences = ["There is no judge, no gold answer and no gold section: nothing here says who is better."]
@@ -48,7 +53,7 @@ def _best(rows: Sequence[Row], figure: Callable[[Row], float | None], most: str,
     best = [row for row, value in zip(rows, values, strict=True) if value == max(values)]
     share = best[0].accuracy if figure is _accuracy and len(best) == 1 else None
     told = _share(share) if share else percent(max(values))
-    at = f", at {_price(best[0])}" if len(best) == 1 else ""
+    at = f", at {_price(best[0])}" if len(best) == 1 and not best[0].contender.reader else ""
     names = _listed([named(row.contender) for row in best])
     if len(rows) == 1:
         return f"{names} {alone} {told}{at}."

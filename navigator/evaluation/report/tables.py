@@ -78,7 +78,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
             "Right: by the judge. Exact match, gold in answer, string F1 and token recall compare words with the gold "
             "answers. Answers that were not given count as wrong.",
             ANSWERS,
-            summary.rows,
+            [row for row in summary.rows if not row.contender.reader],
         ),
         _of_rows(
             "Reading",

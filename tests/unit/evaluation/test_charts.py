@@ -14,6 +14,7 @@ from navigator.evaluation.report.markup import Markup
 from navigator.evaluation.report.plots import HEIGHT, WIDTH, Frame
 from navigator.evaluation.report.summary import Summary, summarise
 from navigator.evaluation.report.sweeps import sweeps
+from navigator.evaluation.report.tables import tables
 from navigator.evaluation.results import Contender
 from tests.unit.evaluation.made import PAGES, run
 
@@ -103,6 +104,13 @@ def test_scripted_readers_are_hollow_and_never_on_a_frontier() -> None:
     assert list(circles(cost)) == ["rit"]
     assert "scripted" in circles(reading)["oracle (scripted)"][2]
     assert "scripted" not in circles(reading)["rit"][2]
+
+
+def test_where_only_scripted_readers_took_part_there_is_only_what_they_read() -> None:
+    summary = of_run((ORACLE, 1.0, 0.0, 1.0))
+    (reading,) = charts(summary)
+    assert reading.table.title == "Precision against recall of what was read"
+    assert "Answers" not in [table.title for table in tables(summary)]
 
 
 def test_without_a_judge_answers_are_compared_by_token_recall() -> None:

@@ -156,7 +156,9 @@ def test_nobody_is_the_cheapest_where_one_cost_is_unknown() -> None:
 def test_the_headline_of_scripted_readers_compares_what_was_read() -> None:
     questions, who, results = run([(ORACLE, 0.9, None, 1.0)], judged=False)
     told = headline(summarise(questions, who, results, outlines=PAGES))
+    assert told[0].startswith("No model answered: scripted readers played in its place")
     assert told[1].startswith("rit, oracle reader (scripted) reads with an F1 of ")
+    assert "cost" not in told[1]
 
 
 def test_the_headline_of_nothing_says_so() -> None:
