@@ -260,7 +260,9 @@ async def test_what_is_forgotten_while_it_is_answered_does_not_come_back(bot_sto
 
 async def test_channel_settings_come_back_as_they_were_set_and_the_last_count(bot_store: BotStore) -> None:
     assert await bot_store.channel("T1", "C1") is None
-    full = ChannelSettings("T1", "C1", ("docs", "Bücher & mehr"), "questions", True, "de", True, False, "U1", NOON, "agentic")
+    full = ChannelSettings(
+        "T1", "C1", ("docs", "Bücher & mehr"), "questions", True, "de", True, False, "U1", NOON, "agentic"
+    )
     await bot_store.set_channel(ChannelSettings("T1", "C1", quiet=True))
     await bot_store.set_channel(full)
     await bot_store.set_channel(ChannelSettings("T1 C1", ""))

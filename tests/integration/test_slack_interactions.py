@@ -108,6 +108,23 @@ async def test_retry_pressed_twice_answers_once(tmp_path: Path, slack: FakeSlack
     assert "Step 2 is done." in words(ours(slack, general, question)[1])
 
 
+async def test_a_private_answer_that_is_tried_again_takes_the_place_of_what_was_there(
+    tmp_path: Path, slack: FakeSlack, api: MessagesApi
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    api.fail(500)
+    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+        await ada.command(general, "/ask", QUESTION)
+        await slack.until(lambda: any(one.blocks for one in slack.said_in(general)))
+        head, sorry = slack.said_in(general)
+        api.always(Writer(paragraphs=2))
+        await ada.press(sorry, actions.RETRY)
+        await ritbot.over(2)
+        await slack.until(lambda: sorry.edits)
+    assert slack.said_in(general) == [head, sorry]
+    assert "Step 2 is done." in words(sorry)
+
+
 async def test_where_ritbot_is_no_member_a_private_answer_is_shared_once_it_is_invited(
     tmp_path: Path, slack: FakeSlack
 ) -> None:
