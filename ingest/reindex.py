@@ -39,16 +39,17 @@ async def live_pages(trees: TreeStore, site: str | None = None) -> AsyncIterator
             yield state, stored.record.page
 
 
+async def as_noted(page: Page, notes: Notes) -> Page:
+    """The page with its long sections split as the notes say, whether it is split by now or not."""
+    whole = replace(page, nodes=tuple(plain(page.nodes)))
+    long = divisible(whole.nodes)
+    return split(whole, await outlines_of(notes, {node.own_hash for node in long})) if long else whole
+
+
 async def undivided(trees: TreeStore, notes: Notes, site: str | None = None) -> list[PageState]:
     """The live pages whose long sections are not split as the notes say."""
-    found: list[PageState] = []
-    async for state, page in live_pages(trees, site):
-        whole = replace(page, nodes=tuple(plain(page.nodes)))
-        if long := divisible(whole.nodes):
-            outlines = await outlines_of(notes, {node.own_hash for node in long})
-            if not same_tree(page, split(whole, outlines)):
-                found.append(state)
-    return found
+    pages = live_pages(trees, site)
+    return [state async for state, page in pages if not same_tree(page, await as_noted(page, notes))]
 
 
 async def announce(pages: Sequence[PageState], announcer: Announcer) -> None:

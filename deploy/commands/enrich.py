@@ -178,7 +178,6 @@ class _Run:
         pages = by_site(await undivided(stores.trees, stores.notes, site), self._known.sites, self._console)
         if pages and stores.settings.events.kind == "kafka":
             await announce_pages(stores, pages, self._console)
-            self._console.print("What is split then gets its summaries by another run.")
             return True
         for name, those in pages.items():
             await reread_site(stores, self._known.sites[name], those, self._console)

@@ -15,7 +15,7 @@ from ingest.each import for_each
 from ingest.model import Node
 from ingest.notes import Entry, InducedOutline, Notes, Spent, Summary
 from ingest.ports import TreeStore
-from ingest.reindex import live_pages
+from ingest.reindex import as_noted, live_pages
 from navigator.enrichment.budget import Budget, price, spent_by
 from navigator.enrichment.question import Question
 from navigator.errors import ModelError
@@ -36,10 +36,11 @@ Asks = Callable[[Sequence[Node]], Iterable[Question]]
 
 
 async def left(trees: TreeStore, notes: Notes, asks: Asks, site: str | None = None) -> AsyncIterator[Question]:
-    """The questions that were not answered yet in their form, nor tried too often, each content once."""
+    """The questions that were not answered yet in their form, nor tried too often, each content once. They are about
+    pages as they are once split: who splits them may be another process, and take its time."""
     seen: set[str] = set()
     async for _, page in live_pages(trees, site):
-        fresh = {q.hash: q for q in asks(page.nodes) if q.hash not in seen}
+        fresh = {q.hash: q for q in asks((await as_noted(page, notes)).nodes) if q.hash not in seen}
         seen |= fresh.keys()
         for kind in dict.fromkeys(q.kind for q in fresh.values()):
             known = await notes.of(kind, fresh)

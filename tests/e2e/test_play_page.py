@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Dialog, Page, expect
 
 from tests.fakes.slack import Fault
 from tests.play import Play
@@ -89,6 +89,24 @@ async def test_a_private_answer_is_seen_by_its_asker_alone(slack: Play, page: Pa
     await expect(page.locator("#messages .mine-only")).to_contain_text("Only visible to you")
     await page.select_option("#as", label="Grace")
     await expect(page.locator("#messages .empty")).to_be_visible()
+
+
+async def test_a_button_that_asks_first_does_nothing_before_it_was_agreed_to(slack: Play, page: Page) -> None:
+    asked: list[str] = []
+
+    async def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        await (dialog.accept() if len(asked) > 1 else dialog.dismiss())
+
+    page.on("dialog", answer)
+    await ask(page, "/ask what changed?")
+    button = page.locator("#messages button", has_text="Ask a person")
+    await button.click()
+    await slack.settled()
+    pressed = [one for one in slack.deliveries.all if one.type == "block_actions"]
+    await button.click()
+    await expect(page.locator("#messages")).to_contain_text("A person was asked.")
+    assert (asked, pressed) == (["Everyone will see it."] * 2, [])
 
 
 async def test_a_message_is_answered_by_the_shortcut_in_its_menu_with_the_keyboard_alone(

@@ -309,6 +309,15 @@ async def test_sections_under_induced_titles_get_summaries_of_their_own(manual: 
     assert "summary Manual" not in manual.annotator.asked
 
 
+async def test_they_get_them_before_whoever_splits_the_page_has_done_it(manual: Place) -> None:
+    await manual.run("outline")
+    await manual.run()
+    assert "summary Part from 21" in manual.annotator.asked
+    assert "summary Manual" not in manual.annotator.asked
+    await manual.divide()
+    assert (await manual.run()).done == 0
+
+
 async def test_an_edited_page_is_whole_again_until_it_is_asked_about_anew(manual: Place) -> None:
     await manual.run("outline")
     await manual.divide()

@@ -125,6 +125,24 @@ async def test_a_private_answer_that_is_tried_again_takes_the_place_of_what_was_
     assert "Step 2 is done." in words(sorry)
 
 
+async def test_a_private_answer_waits_for_as_long_as_its_address_is_good_and_is_kept(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    slack.faults.next("response_url", SERVER_ERROR, times=2)
+    async with bot(tmp_path, slack) as ritbot:
+        await ada.command(general, "/ask", QUESTION)
+        [shown] = await ritbot.over(1)
+        slack.faults.always("response_url", SERVER_ERROR)
+        await ada.command(general, "/ask", QUESTION)
+        await ritbot.until(lambda all_: any(one.unshown_since and not one.over for one in all_))
+        slack.clock.advance(1_801)
+        slack.faults.none()
+        [_, late] = await ritbot.over(2)
+    assert (shown.state, late.state) == ("done", "failed")
+    assert late.answer is not None
+
+
 async def test_where_ritbot_is_no_member_a_private_answer_is_shared_once_it_is_invited(
     tmp_path: Path, slack: FakeSlack
 ) -> None:

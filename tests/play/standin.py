@@ -65,6 +65,16 @@ BELOW: list[Json] = [
 ]
 
 
+SURE: Json = {
+    "title": plain("Ask a person"),
+    "text": plain("Everyone will see it."),
+    "confirm": plain("Go on"),
+    "deny": plain("Cancel"),
+}
+BELOW_ALONE: list[Json] = [{"type": "actions", "elements": [{**button("Ask a person", "person"), "confirm": SURE}]}]
+"""Of an answer that one person alone sees."""
+
+
 def option(text: str) -> Json:
     return {"text": plain(text), "value": text.lower()}
 
@@ -201,9 +211,8 @@ def _interactions(bot: AsyncApp) -> None:
     @bot.command("/ask")
     async def ask(ack: Any, respond: Any, command: Json) -> None:
         await ack()
-        await respond(
-            text=f"About {command['text']}: set `replicas`.", blocks=[{"type": "markdown", "text": ANSWER}, *BELOW]
-        )
+        blocks = [{"type": "markdown", "text": ANSWER}, *BELOW_ALONE]
+        await respond(text=f"About {command['text']}: set `replicas`.", blocks=blocks)
 
     @bot.shortcut("answer_from_docs")
     async def shortcut(ack: Any, respond: Any) -> None:
