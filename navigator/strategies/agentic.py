@@ -9,15 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from navigator.answer import Answer, Step
-from navigator.parts import Parts
+from navigator.answer import Step
 from navigator.ports import Tool, ToolCall, ToolResult
-from navigator.retrieve import Retriever
-from navigator.rules import Rules
-from navigator.strategies.bounds import Bounds
-from navigator.strategies.searching import SearchToolbox, search_and_answer, system_prompt
+from navigator.strategies.searching import SearchStrategy, SearchToolbox
 from navigator.tools import words
-from navigator.way import Way
 
 SEARCH = Tool(
     name="search",
@@ -37,25 +32,6 @@ HOW = """\
 for the part that is missing. A question of several parts takes a search each; you may call several at once."""
 
 
-class Agentic:
-    """The strategy `agentic`."""
-
-    def __init__(self, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds) -> None:
-        self._retriever = retriever
-        self._parts = parts
-        self._rules = rules
-        self._bounds = bounds
-
-    @property
-    def name(self) -> str:
-        return "agentic"
-
-    async def answer(self, way: Way) -> Answer:
-        toolbox = AgenticToolbox(way.reading, way.asked.scope, self._retriever, self._parts, self._rules, self._bounds)
-        system = system_prompt(HOW, self._bounds.budget, model_cites=way.model.cites)
-        return await search_and_answer(way, toolbox, system, self._rules)
-
-
 class AgenticToolbox(SearchToolbox):
     """Search, for one question."""
 
@@ -66,3 +42,11 @@ class AgenticToolbox(SearchToolbox):
         query = words(call.arguments, "query", call.name)
         found = await self._retriever.hybrid(query, self._scope, self._chunks)
         return await self._give(call, replace(step, query=query), found.hits)
+
+
+class Agentic(SearchStrategy):
+    """The strategy `agentic`."""
+
+    name = "agentic"
+    how = HOW
+    toolbox = AgenticToolbox

@@ -14,16 +14,12 @@ from dataclasses import replace
 
 from ingest.model import Chunk
 from ingest.ports import Hit
-from navigator.answer import Answer, Passage, Step
-from navigator.parts import Parts
+from navigator.answer import Passage, Step
 from navigator.ports import Tool, ToolCall, ToolResult
-from navigator.retrieve import Retriever, fuse
-from navigator.rules import Rules
-from navigator.strategies.bounds import Bounds
+from navigator.retrieve import fuse
 from navigator.strategies.matching import around, by_words, naming
-from navigator.strategies.searching import SearchToolbox, search_and_answer, system_prompt
+from navigator.strategies.searching import SearchStrategy, SearchToolbox
 from navigator.tools import ToolError, numbers, words
-from navigator.way import Way
 
 CANDIDATES = 100
 """Among so many chunks a name, or the best of a page, is looked for."""
@@ -77,25 +73,6 @@ where it must be about one name, `page` where the right page is found and the ri
 breaks off or refers to what stands near it.
 - The numbers of passages are told with each result.
 - If what comes back does not settle the question, change the tool or the words. You may make several calls at once."""
-
-
-class Interact:
-    """The strategy `interact`."""
-
-    def __init__(self, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds) -> None:
-        self._retriever = retriever
-        self._parts = parts
-        self._rules = rules
-        self._bounds = bounds
-
-    @property
-    def name(self) -> str:
-        return "interact"
-
-    async def answer(self, way: Way) -> Answer:
-        toolbox = InteractToolbox(way.reading, way.asked.scope, self._retriever, self._parts, self._rules, self._bounds)
-        system = system_prompt(HOW, self._bounds.budget, model_cites=way.model.cites)
-        return await search_and_answer(way, toolbox, system, self._rules)
 
 
 class InteractToolbox(SearchToolbox):
@@ -162,6 +139,14 @@ class InteractToolbox(SearchToolbox):
         """Those that were read neither by themselves nor with their whole node."""
         read = {self.reading.numbering.node(passage.number) for passage in self.reading.passages}
         return [chunk for chunk in chunks if not read.intersection((chunk.id, chunk.node_id))]
+
+
+class Interact(SearchStrategy):
+    """The strategy `interact`."""
+
+    name = "interact"
+    how = HOW
+    toolbox = InteractToolbox
 
 
 def _hits(chunks: Sequence[Chunk]) -> list[Hit]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from ingest.model import Scope
 from ingest.ports import Hit
@@ -59,20 +60,35 @@ class SearchToolbox(Toolbox):
         return replace(step, numbers=tuple(given)), ToolResult(call.id, text, passages=fresh)
 
 
-async def search_and_answer(way: Way, toolbox: SearchToolbox, system: str, rules: Rules) -> Answer:
-    """The way of such a strategy. What earlier answers of the conversation cite is not at hand: the question stands
-    alone, and only what a search gives is read."""
-    way.turns.append(UserTurn(opening(way.asked.question, toolbox.note(0.0), language=way.asked.language)))
-    names = " or ".join(f"`{tool.name}`" for tool in toolbox.tools)
-    search_first = (
-        f"You have not read anything yet, so there is nothing to answer from. Call {names}; answer after that."
-    )
-    return await walk(way, toolbox, Manner(system, search_first, rules.context_share))
+class SearchStrategy:
+    """A strategy that searches with the tools of its `toolbox`. What earlier answers of the conversation cite is not at
+    hand: the question stands alone, and only what a search gives is read. `how`: what the tools do and how to go about
+    with them, as lines of a list."""
+
+    name: ClassVar[str]
+    how: ClassVar[str]
+    toolbox: ClassVar[type[SearchToolbox]]
+
+    def __init__(self, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds) -> None:
+        self._retriever = retriever
+        self._parts = parts
+        self._rules = rules
+        self._bounds = bounds
+
+    async def answer(self, way: Way) -> Answer:
+        asked, rules, bounds = way.asked, self._rules, self._bounds
+        toolbox = self.toolbox(way.reading, asked.scope, self._retriever, self._parts, rules, bounds)
+        way.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), language=asked.language)))
+        names = " or ".join(f"`{tool.name}`" for tool in toolbox.tools)
+        search_first = (
+            f"You have not read anything yet, so there is nothing to answer from. Call {names}; answer after that."
+        )
+        system = system_prompt(self.how, bounds.budget, model_cites=way.model.cites)
+        return await walk(way, toolbox, Manner(system, search_first, rules.context_share))
 
 
 def system_prompt(tools: str, budget: int, *, model_cites: bool) -> str:
-    """The same for every question, so that it can be cached. `tools`: what they do and how to go about with them, as
-    lines of a list."""
+    """The same for every question, so that it can be cached. `tools`: SearchStrategy.how."""
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. Your tools search the documentation \
 and give passages. A passage is a part of a section, under the path of that section: it may begin or end in the middle, \
