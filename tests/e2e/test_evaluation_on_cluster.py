@@ -18,14 +18,15 @@ from deploy.compose import open_notes, open_trees
 from deploy.settings import load
 from ingest.urls import page_key
 from navigator.evaluation.questions import load_questions
+from navigator.evaluation.results import load_result
 from tests.e2e.test_command import ritbot
 from tests.e2e.test_roles_on_cluster import running, until
 from tests.fakes.annotator import Annotator
-from tests.fakes.messages_api import Answer, MessagesApi, cited, tool
+from tests.fakes.messages_api import Answer, MessagesApi, Request, Scripted, cited, tool
 from tests.fakes.proposer import Proposer
 from tests.fakes.site import html
 from tests.integration.evaluation.setting import Endpoint
-from tests.integration.strategies.rdr2_scripts import Script, ans
+from tests.integration.strategies.rdr2_scripts import Script, ans, is_router
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
 
@@ -176,17 +177,23 @@ async def test_on_kafka_the_indexers_split_what_is_announced(servers: Servers, a
     assert "announced" not in again.stdout, "what is split is not announced again"
 
 
-async def test_readers_read_as_well_as_with_files(servers: Servers, plain: Path) -> None:
+async def test_scripted_readers_read_the_same_as_with_files(servers: Servers, plain: Path) -> None:
     files = await asyncio.to_thread(servers.place, "files", embedded=True)
-    figures = []
+    figures, read = [], []
     for place in (plain, files):
         done = await asyncio.to_thread(ritbot, place, "eval", "questions.jsonl", "--json")
         assert done.returncode == 0, done.stdout + done.stderr
         rows = json.loads(done.stdout)["rows"]
         figures.append({row["contender"]["label"]: (row["precision"], row["recall"]) for row in rows})
+        lines = (place / "eval" / "questions" / "results.jsonl").read_bytes().splitlines()
+        read.append(
+            {(r.question_id, r.contender): [p.path for p in r.answer.trace.passages] for r in map(load_result, lines)}
+        )
     assert len(figures[0]) == 12
     assert figures[0] == figures[1]
     assert figures[0]["rit, oracle reader"] == (1.0, 1.0)
+    assert read[0] == read[1]
+    assert len(read[0]) == 12 * len(QUESTIONS)
 
 
 async def test_strategies_are_answered_judged_and_reported(plain: Path, api: MessagesApi) -> None:
@@ -214,26 +221,39 @@ async def test_questions_are_proposed_from_its_sections(plain: Path, api: Messag
     assert all(question.synthetic and question.gold for question in proposed)
 
 
-SEARCH = tool("search", {"query": ROTATE})
 CALLS: Mapping[str, Sequence[Sequence[dict[str, Any]]]] = {
-    "agentic": [[SEARCH]],
+    "agentic": [[tool("search", {"query": ROTATE})]],
     "pageindex": [[tool("read", {"sections": [2]})]],
     "interact": [
-        [SEARCH, tool("keyword", {"query": "pumpkin-keys"}), tool("entity", {"name": "PUMPKIN_PORT"})],
-        [tool("page", {"passage": 1, "query": "offline"}), tool("around", {"passage": 1})],
+        [tool("entity", {"name": "gauge 25"}), tool("keyword", {"query": "PUMPKIN_PORT"})],
+        [tool("around", {"passage": 1}), tool("page", {"passage": 1, "query": "gauge 70"})],
+        [tool("search", {"query": ROTATE})],
     ],
     "rdr2": [],
 }
-"""What the model calls of each, turn by turn, before it answers."""
+"""What the model of each calls, turn by turn, before it answers: every call gives it something that it has not read. That
+of rdr2 calls nothing: it is given what the router chose to read."""
+
+
+def answer_or_route(request: Request) -> Scripted:
+    """Of all that is read or shown, the sentence about the keys."""
+    if is_router(request):
+        return Script({"Signing keys": [[ans("Rotate the signing keys")]]})(request)
+    (place,) = (n for n, read in enumerate(request.search_results) if "Rotate the" in read["content"][0]["text"])
+    return Answer((cited("Yearly.", (place, 0, 0)),))
 
 
 @pytest.mark.parametrize("strategy", CALLS)
 async def test_every_strategy_answers(plain: Path, api: MessagesApi, strategy: str) -> None:
     for turn in CALLS[strategy]:
         api.send(*turn)
-    api.always(Script({"Signing keys": [[ans("Rotate the signing keys")]]}, Answer((cited("Yearly.", (0, 0, 0)),))))
+    api.always(answer_or_route)
     answer = json.loads((await run(plain, api, "ask", "--strategy", strategy, "--json", ROTATE)).stdout)
     assert (answer["strategy"], answer["outcome"], answer["text"]) == (strategy, "answered", "Yearly. [1]")
     (citation,) = answer["sources"][0]["citations"]
     assert citation["node_link"] == f"{SITE}keys.html#rotate"
-    assert [step["error"] for step in answer["trace"]["steps"] if step["error"]] == []
+    called = [step for step in answer["trace"]["steps"] if step["tool"] not in ("pick_page", "route")]
+    assert [step["tool"] for step in called] == (
+        [call["name"] for turn in CALLS[strategy] for call in turn] or ["read"]
+    )
+    assert all(step["numbers"] and not step["error"] for step in called), called
