@@ -26,7 +26,11 @@ def test_no_key_is_none() -> None:
     assert load(None, HOME).bot.sealing_keys == ()
 
 
-@pytest.mark.parametrize("keys", ["short", f"{ONE},", f"{ONE} {TWO}", ONE[:-1], "é" * 44])
+@pytest.mark.parametrize(
+    "keys",
+    ["short", f"{ONE},", f"{ONE} {TWO}", ONE[:-1], "é" * 44],
+    ids=["short", "comma", "space", "cut", "no base64"],
+)
 def test_what_is_no_key_is_told_without_showing_it(keys: str) -> None:
     with pytest.raises(SettingsError, match=r"bot\.keys .*it takes keys of 32 bytes") as caught:
         load(None, {**HOME, "RITBOT_BOT__KEYS": keys})

@@ -36,7 +36,7 @@ def test_what_follows_the_last_member_is_ignored() -> None:
     assert gunzip(gzip.compress(b"page") + b"\0\0\0", 100) == b"page"
 
 
-@pytest.mark.parametrize("data", [gzip.compress(b"x" * 100)[:-9], b"\x1f\x8bnot gzip at all", b"plain"])
+@pytest.mark.parametrize("data", [gzip.compress(b"x" * 100, mtime=0)[:-9], b"\x1f\x8bnot gzip at all", b"plain"])
 def test_damaged_and_cut_data_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="gzip data"):
         gunzip(data, 1000)

@@ -87,7 +87,7 @@ async def test_every_way_of_writing_one_is_read(body: bytes | str) -> None:
         ("<urlset><url>", "not well-formed"),
         ("<rss><channel/></rss>", "another kind, <rss>"),
         ("{}", "no line of it is an address"),
-        (gzip.compress(b"x" * 100)[:-9], "cut short"),
+        (gzip.compress(b"x" * 100, mtime=0)[:-9], "cut short"),
         (
             '<!DOCTYPE x [<!ENTITY e "boom">]><urlset><url><loc>&e;</loc></url></urlset>',
             "Entities",
