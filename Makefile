@@ -26,8 +26,8 @@ play: $(READY) $(MANUAL) ## Ask the whole bot in a browser, in a workspace on a 
 
 test: $(READY) $(MANUAL) ## All checks and all tests
 	@$(MAKE) --no-print-directory check
-	@echo "Testing (some minutes)."
-	@$(BIN)/pytest
+	@echo "Testing, two halves side by side (some minutes)."
+	@$(BIN)/pytest -n 2 --dist loadfile
 
 check: $(READY) ## Lint, format and types
 	@echo "Checking lint, format and types (a minute the first time)."
