@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def unfinished(run: Run) -> list[str]:
 def print_summary(console: Console, summary: Summary, run: Run, folder: Path) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for at, name in enumerate(COLUMNS):
-        table.add_column(name, justify="right" if at else "left", no_wrap=not at)
+        table.add_column(name, justify="right" if at else "left", no_wrap=bool(at), overflow="fold")
     for row in summary.rows:
         table.add_row(
             named(row.contender),
@@ -78,11 +78,17 @@ def print_summary(console: Console, summary: Summary, run: Run, folder: Path) ->
             seconds(row.seconds_p50),
         )
     console.print(table)
-    for each in summary.retrieval:
-        console.print(f"Retrieval alone: forest@{each.n} {percent(each.forest)}, page@{each.n} {percent(each.page)}")
+    _print_search(console, "forest", {each.n: each.forest for each in summary.retrieval})
+    _print_search(console, "page", {each.n: each.page for each in summary.retrieval})
     console.print(Text(" ".join(headline(summary))), soft_wrap=True)
     for sentence in unfinished(run):
         console.print(Text(sentence, style="yellow"), soft_wrap=True)
     if not run.complete:
         console.print("Nothing is lost: run the same command again and it goes on.", style="yellow", soft_wrap=True)
     console.print(Text(f"Everything, with pictures: {folder / 'report.html'}"), soft_wrap=True)
+
+
+def _print_search(console: Console, name: str, figures: Mapping[int, float | None]) -> None:
+    known = [f"@{n} {percent(figure)}" for n, figure in figures.items() if figure is not None]
+    if known:
+        console.print(f"The search alone, {name}: {', '.join(known)}")
