@@ -112,7 +112,8 @@ class Retriever:
             return Chunks((), {})
         deep = max(k, self._recipe.k)
         by_meaning, by_words = await asyncio.gather(self._dense(query, scope, deep), self._words(query, scope, deep))
-        return await self._listed(fuse([by_meaning, by_words], self._recipe.kappa)[:k])
+        listed = await self._listed(fuse([by_meaning, by_words], self._recipe.kappa)[:deep])
+        return Chunks(listed.hits[:k], listed.pages)
 
     async def dense(self, query: str, scope: Scope, k: int) -> Chunks:
         """The k nearest chunks; a score is a cosine."""

@@ -3,10 +3,12 @@ question ends in a sensible answer, and nothing unread is ever cited."""
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from ingest.model import Scope
+from ingest.model import Chunk, Scope
+from ingest.urls import page_key
 from navigator.answer import Answer, Passage, Step
 from navigator.conversation import Earlier
 from navigator.errors import ModelUnreachable
@@ -133,6 +135,19 @@ async def test_numbers_that_were_never_shown_come_back_as_tool_errors(
     answer = await navigator(site, model).ask("How do I prime a pump?")
     assert answer.trace.steps[1].error
     assert answer.outcome == "answered"
+
+
+async def test_chunks_that_no_page_lists_take_no_place_among_the_best(site: IndexedSite) -> None:
+    retriever = Retriever(site.trees, site.index, site.embedder, Recipe())
+    before = await retriever.hybrid("prime pump", Scope(), 2)
+    orphans = [
+        Chunk(str(uuid4()), str(uuid4()), page_key(PUMPS), "docs", "", "prime pump", "prime pump", "prime pump")
+        for _ in range(3)
+    ]
+    await site.index.upsert(orphans, await site.embedder.embed([orphan.embedded for orphan in orphans]))
+    after = await retriever.hybrid("prime pump", Scope(), 2)
+    assert [hit.chunk_id for hit in after.hits] == [hit.chunk_id for hit in before.hits]
+    assert len(after.hits) == 2
 
 
 async def test_an_answer_about_something_called_not_found_is_an_answer(site: IndexedSite) -> None:
