@@ -15,12 +15,11 @@ from deploy.complaints import SettingsError, did_you_mean
 from deploy.compose import Stores
 from deploy.contenders import Variant, variants
 from deploy.model_settings import RouterSettings
-from deploy.navigation import anthropic_model, ground_of, prices_of, recipe_of
+from deploy.navigation import anthropic_model, ground_of, is_priced, recipe_of, unpriced
 from deploy.settings import Settings
 from ingest.model import Scope, sha256
 from ingest.notes import Spent
 from ingest.ports import Outline
-from navigator.answer import Usage
 from navigator.errors import ModelError
 from navigator.evaluation.cold import ColdModel
 from navigator.evaluation.entrants import Entrant, Player
@@ -101,20 +100,14 @@ def _variants(settings: Settings, wanted: Wanted) -> list[Variant]:
 
 
 def _need_prices(settings: Settings, wanted: Wanted) -> None:
-    asked = {"model": settings}
+    asked = {"model.prices": settings}
     if wanted.judge:
-        asked["evaluation.judge"] = judging(settings)
+        asked["evaluation.judge_prices"] = judging(settings)
     if settings.router.name and "rdr2" in wanted.strategies:
-        asked["router"] = settings.routing
-    for where, of in asked.items():
-        prices, cached = prices_of(of), int(of.model.prompt_caching)
-        if prices is None or prices.cost(Usage(1, 1, cached, cached)) is None:
-            name = "evaluation.judge_prices" if where == "evaluation.judge" else f"{where}.prices"
-            kinds = "input, output, cache_read and cache_write" if cached else "input and output"
-            raise SettingsError(
-                f"what {of.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {name}, or a "
-                "ceiling in tokens with --max-tokens"
-            )
+        asked["router.prices"] = settings.routing
+    for table, of in asked.items():
+        if not is_priced(of):
+            raise SettingsError(f"{unpriced(of, table)}, or a ceiling in tokens with --max-tokens")
 
 
 def judging(settings: Settings) -> Settings:

@@ -12,7 +12,7 @@ from deploy.compose import Stores
 from deploy.settings import Settings
 from deploy.site_settings import WITHOUT_A_MODEL
 from ingest.model import Scope
-from ingest.ports import Embedder
+from navigator.answer import Usage
 from navigator.conversation import by_model, by_rule
 from navigator.extracts import Weights
 from navigator.models.extractive import ExtractiveModel
@@ -114,6 +114,18 @@ def prices_of(settings: Settings) -> Prices | None:
     return Prices(**named) if named else PUBLISHED.get(model.name) if model.base_url is None else None
 
 
+def is_priced(settings: Settings) -> bool:
+    """Whether all kinds of tokens that the model may use have a price."""
+    prices, cached = prices_of(settings), int(settings.model.prompt_caching)
+    return prices is not None and prices.cost(Usage(1, 1, cached, cached)) is not None
+
+
+def unpriced(settings: Settings, table: str) -> str:
+    """What to say where it has none. `table`: of the settings, in which prices are said."""
+    kinds = "input, output, cache_read and cache_write" if settings.model.prompt_caching else "input and output"
+    return f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {table}"
+
+
 def anthropic_model(settings: Settings, *, temperature: float | None = None) -> AnthropicModel:
     """Not yet entered. The key goes nowhere but to the endpoint."""
     from navigator.models.anthropic import AnthropicModel  # the SDK takes a second to import
@@ -134,12 +146,3 @@ def anthropic_model(settings: Settings, *, temperature: float | None = None) -> 
         proxy=model.proxy.get_secret_value() if model.proxy else None,
         ca_file=str(model.ca_file) if model.ca_file else None,
     )
-
-
-@asynccontextmanager
-async def open_model(settings: Settings, embedder: Embedder) -> AsyncIterator[Model]:
-    if settings.model.chosen == "anthropic":
-        async with anthropic_model(settings) as model:
-            yield model
-    else:
-        yield ExtractiveModel(embedder, Weights(threshold=settings.model.extract_threshold))

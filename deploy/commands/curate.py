@@ -16,11 +16,10 @@ from deploy.asking import check_scope
 from deploy.commands.eval import questions_in
 from deploy.complaints import SettingsError
 from deploy.compose import Stores, open_stores
-from deploy.navigation import anthropic_model, ground_of, prices_of
+from deploy.navigation import anthropic_model, ground_of, is_priced, unpriced
 from deploy.progress import page_bar
 from deploy.settings import Settings
 from ingest.model import Scope
-from navigator.answer import Usage
 from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import Question
 from navigator.evaluation.report.figures import money
@@ -70,19 +69,8 @@ def _needs_model_and_ceiling(settings: Settings, wanted: Wanted) -> None:
         )
     if not is_priced(settings) and (wanted.max_tokens is None or wanted.max_cost is not None):
         raise SettingsError(
-            f"{unpriced(settings, 'model')}, or a ceiling in tokens with --max-tokens alone",
+            f"{unpriced(settings, 'model.prices')}, or a ceiling in tokens with --max-tokens alone",
         )
-
-
-def is_priced(settings: Settings) -> bool:
-    """Whether all kinds of tokens that the model may use have a price."""
-    prices, cached = prices_of(settings), int(settings.model.prompt_caching)
-    return prices is not None and prices.cost(Usage(1, 1, cached, cached)) is not None
-
-
-def unpriced(settings: Settings, section: str) -> str:
-    kinds = "input, output, cache_read and cache_write" if settings.model.prompt_caching else "input and output"
-    return f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {section}.prices"
 
 
 async def _run(

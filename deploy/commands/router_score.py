@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deploy.commands.curate import is_priced, unpriced
 from deploy.complaints import SettingsError
-from deploy.navigation import anthropic_model
+from deploy.navigation import anthropic_model, is_priced, unpriced
 from deploy.progress import page_bar
 from deploy.settings import Settings
 from navigator.evaluation.ledger import Ledger, tokens_of
@@ -78,7 +77,7 @@ def _needs_router_and_prices(settings: Settings, router: Settings, wanted: Wante
         )
     if wanted.max_cost is not None and not is_priced(router):
         section = "router" if settings.router.name else "model"
-        raise SettingsError(f"{unpriced(router, section)}, or a ceiling in tokens with --max-tokens")
+        raise SettingsError(f"{unpriced(router, f'{section}.prices')}, or a ceiling in tokens with --max-tokens")
 
 
 def _tell(console: Console, found: RouterScore) -> None:
