@@ -86,8 +86,6 @@ class Preprocessing:
 
 _CONTENDER = TypeAdapter(Contender)
 _RESULT = TypeAdapter(Result)
-_RANKED = TypeAdapter(Ranked)
-_PREPROCESSING = TypeAdapter(Preprocessing)
 
 
 def dump_contender(contender: Contender) -> str:
@@ -104,19 +102,3 @@ def dump_result(result: Result) -> str:
 
 def load_result(line: str | bytes) -> Result:
     return _RESULT.validate_json(line)
-
-
-def dump_ranked(ranked: Ranked) -> str:
-    return _RANKED.dump_json(ranked).decode()
-
-
-def load_ranked(line: str | bytes) -> Ranked:
-    return _RANKED.validate_json(line)
-
-
-def dump_preprocessing(preprocessing: Preprocessing) -> str:
-    return _PREPROCESSING.dump_json(preprocessing).decode()
-
-
-def load_preprocessing(line: str | bytes) -> Preprocessing:
-    return _PREPROCESSING.validate_json(line)

@@ -12,17 +12,11 @@ from hypothesis import strategies as st
 from navigator.answer import Usage
 from navigator.evaluation.results import (
     Contender,
-    Preprocessing,
-    Ranked,
     Result,
     Verdict,
     dump_contender,
-    dump_preprocessing,
-    dump_ranked,
     dump_result,
     load_contender,
-    load_preprocessing,
-    load_ranked,
     load_result,
 )
 from tests.unit.evaluation.made import answer
@@ -56,16 +50,6 @@ def test_a_contender_loads_back_equal(contender: Contender) -> None:
     assert load_contender(dump_contender(contender)) == contender
 
 
-@given(st.builds(Ranked, st.text(), st.lists(st.text(), max_size=3).map(tuple)))
-def test_a_ranking_loads_back_equal(ranked: Ranked) -> None:
-    assert load_ranked(dump_ranked(ranked)) == ranked
-
-
-@given(st.builds(Preprocessing, st.text(), st.integers(0, 10**12), st.none() | st.floats(0, 1e6)))
-def test_a_preprocessing_loads_back_equal(preprocessing: Preprocessing) -> None:
-    assert load_preprocessing(dump_preprocessing(preprocessing)) == preprocessing
-
-
 def test_fields_of_a_later_version_are_passed_over() -> None:
     row: dict[str, Any] = json.loads(dump_result(FULL))
     row["later"] = row["verdict"]["later"] = row["answer"]["trace"]["later"] = [1]
@@ -87,4 +71,4 @@ def test_a_torn_line_raises_value_error(kept: int) -> None:
 
 def test_a_line_of_another_kind_raises_value_error() -> None:
     with pytest.raises(ValueError, match="validation error"):
-        load_result(dump_ranked(Ranked("q", ())))
+        load_result(dump_contender(Contender("q", "rit")))
