@@ -4,7 +4,7 @@ BotError
 ├── KeyMissing    tokens are to be sealed or read, and no key is set
 ├── KeyWrong      a key is no key, or none of the keys opens what is sealed
 ├── LeaseLost     another worker has taken over the question
-├── SpeechFailed  an answer could not be shown to people
+├── DeliveryFailed  an answer could not be shown to people
 └── SlackClosed   Slack does not take a token, or is not connected
 """
 
@@ -25,7 +25,7 @@ class LeaseLost(BotError):
     """Another worker has taken over the question: leave it alone."""
 
 
-class SpeechFailed(BotError):
+class DeliveryFailed(BotError):
     """An answer could not be shown. `passing`: it may go well later."""
 
     def __init__(self, message: str, *, passing: bool) -> None:

@@ -28,7 +28,7 @@ Outcome = Literal["answered", "not_found", "greeting", "failed", "stopped", "ref
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedNode:
     """A node, and its hash as it was when it was read: whoever knows its hash of today knows whether it changed."""
 
     node: str
@@ -44,7 +44,7 @@ class Ending:
     outcome: Outcome
     text: str
     read: tuple[str, ...]
-    cited: tuple[Cited, ...]
+    cited: tuple[CitedNode, ...]
     seconds: float
     cost: float | None
     ended_at: datetime
@@ -72,7 +72,7 @@ def ending(exchange: Exchange) -> Ending:
         outcome=became,
         text=answer.text if answer else "",
         read=tuple(dict.fromkeys(p.node_id for p in answer.trace.passages)) if answer else (),
-        cited=tuple(Cited(source.first.node_id, source.first.node_hash) for source in sources),
+        cited=tuple(CitedNode(source.first.node_id, source.first.node_hash) for source in sources),
         seconds=answer.trace.seconds if answer else 0.0,
         cost=answer.trace.usage.cost if answer else None,
         ended_at=exchange.ended_at,

@@ -19,7 +19,7 @@ from navigator.answer import Answer, Passage, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Versioned:
     """An exchange and the revision to hand back to `keep` as `expected`."""
 
     exchange: Exchange
@@ -29,7 +29,7 @@ class Kept:
 class BotStore(Protocol):
     """The answer log with its leases, channel settings, installations, counters."""
 
-    async def exchange(self, question_id: str) -> Kept | None:
+    async def exchange(self, question_id: str) -> Versioned | None:
         """As last kept, by any process: never an older state."""
         ...
 
@@ -84,7 +84,7 @@ class BotStore(Protocol):
     def installations(self) -> AsyncIterator[Installation]: ...
 
 
-class Speech(Protocol):
+class AnswerMessage(Protocol):
     """One answer being given: at most one message that people see, however often it is begun again. Raises SpeechFailed
     (bot.errors) from `answer` and `plainly` only: signs and beginnings are passed over where they cannot be shown."""
 
@@ -105,12 +105,12 @@ class Speech(Protocol):
         ...
 
 
-class Voice(Protocol):
+class Delivery(Protocol):
     """How answers reach the people who asked."""
 
     def speak(
         self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
-    ) -> AbstractAsyncContextManager[Speech]:
+    ) -> AbstractAsyncContextManager[AnswerMessage]:
         """Where an earlier worker began a message (exchange.posted), the speech goes on in it. `keep` is awaited as soon
         as there is a message, and whenever it has changed. Leaving without an answer takes back the sign of life."""
         ...

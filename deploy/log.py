@@ -18,7 +18,7 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from deploy.settings import LogSettings
+from deploy.settings.root import LogSettings
 
 HANDLER = "ritbot"
 TALKATIVE = (

@@ -11,14 +11,14 @@ from __future__ import annotations
 from pydantic import TypeAdapter
 
 from ingest.model import Node, Page, PageRecord
-from ingest.notes import Entry
+from ingest.notes import NoteEntry
 from ingest.ports import WatchState
 
 _RECORD = TypeAdapter(PageRecord)
 _PAGE = TypeAdapter(Page)
 _NODE = TypeAdapter(Node)
 _WATCH = TypeAdapter(WatchState)
-_ENTRY = TypeAdapter(Entry)
+_ENTRY = TypeAdapter(NoteEntry)
 
 
 def dump_record(record: PageRecord) -> bytes:
@@ -53,9 +53,9 @@ def load_watch(data: bytes) -> WatchState:
     return _WATCH.validate_json(data)
 
 
-def dump_entry(entry: Entry) -> bytes:
+def dump_entry(entry: NoteEntry) -> bytes:
     return _ENTRY.dump_json(entry)
 
 
-def load_entry(data: bytes) -> Entry:
+def load_entry(data: bytes) -> NoteEntry:
     return _ENTRY.validate_json(data)

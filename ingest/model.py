@@ -17,7 +17,7 @@ PARSER_VERSION = "1"
 
 BlockKind = Literal["text", "code", "list", "table", "terms", "quote", "math"]
 NodeKind = Literal["page", "heading", "definition", "induced"]
-"""Induced: a title that a model gave to a run of blocks of the section above it (ingest.induced); the page has none there."""
+"""Induced: a title that a model gave to a run of blocks of the section above it (ingest.tree.induced_headings); the page has none there."""
 RecordState = Literal["live", "alias", "moved", "gone", "skipped"]
 SkipReason = Literal["noindex", "redirect", "needs_javascript", "soft_404", "not_html", "too_large", "empty"]
 EventKind = Literal["changed", "removed"]

@@ -2,7 +2,7 @@
 
 All of it is kept under the content of a section (Node.own_hash), so that a note is of what the section says now or is not
 found, and so that equal sections share it, whatever page or site they stand on. This layer knows no model: it keeps
-notes and applies outlines (ingest.induced). What they cost is kept with them.
+notes and applies outlines (ingest.tree.induced_headings). What they cost is kept with them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NoteKind = Literal["summary", "outline"]
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SectionSummary:
     """The optional metadata of a node (RIT-RAG section 3): hints where to look, never evidence. One line each."""
 
     summary: str
@@ -52,7 +52,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NoteEntry:
     """All that is kept of one content in one kind. `form` is the version of the question that was asked last, `failures`
     how many of its replies were of no use, since the last that was; `found` may be of an earlier form. `hash` is
     the Node.own_hash."""
@@ -60,7 +60,7 @@ class Entry:
     kind: NoteKind
     hash: str
     form: str
-    found: Summary | InducedOutline | None = None
+    found: SectionSummary | InducedOutline | None = None
     failures: int = 0
     spent: Spent = Spent()
 
@@ -68,7 +68,7 @@ class Entry:
     def key(self) -> str:
         return f"{self.kind}:{self.hash}"
 
-    def after(self, before: Entry | None) -> Entry:
+    def after(self, before: NoteEntry | None) -> NoteEntry:
         """This one on top of what was kept `before`."""
         if before is None:
             return self
@@ -88,7 +88,7 @@ class Total:
 class Notes(Protocol):
     """The door to the notes; adapters as those of ingest.ports. What was added is found at once."""
 
-    async def of(self, kind: NoteKind, hashes: Iterable[str]) -> Mapping[str, Entry]:
+    async def of(self, kind: NoteKind, hashes: Iterable[str]) -> Mapping[str, NoteEntry]:
         """Those of the entries that are there, by hash."""
         ...
 
@@ -96,7 +96,7 @@ class Notes(Protocol):
         """Whether something was found for any content; cheap, and a second late at most."""
         ...
 
-    async def add(self, entry: Entry) -> None:
+    async def add(self, entry: NoteEntry) -> None:
         """Put `entry.after` what is there in its place; of two that add at once, neither is lost."""
         ...
 
@@ -104,14 +104,14 @@ class Notes(Protocol):
         """Of the kinds of which anything is kept."""
         ...
 
-    def all(self) -> AsyncIterator[Entry]:
+    def all(self) -> AsyncIterator[NoteEntry]:
         """Every entry, in the order of their keys."""
         ...
 
 
-async def summaries_of(notes: Notes, hashes: Iterable[str]) -> dict[str, Summary]:
+async def summaries_of(notes: Notes, hashes: Iterable[str]) -> dict[str, SectionSummary]:
     found = await notes.of("summary", hashes)
-    return {hash_: entry.found for hash_, entry in found.items() if isinstance(entry.found, Summary)}
+    return {hash_: entry.found for hash_, entry in found.items() if isinstance(entry.found, SectionSummary)}
 
 
 async def outlines_of(notes: Notes, hashes: Iterable[str]) -> dict[str, InducedOutline]:

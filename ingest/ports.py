@@ -31,7 +31,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class OutlineHeading:
     """A node without its text."""
 
     id: str
@@ -53,7 +53,7 @@ class Outline:
     version: str
     title: str
     canonical: str
-    headings: tuple[Heading, ...]
+    headings: tuple[OutlineHeading, ...]
     chunk_ids: frozenset[str]
     checked_at: datetime
 
@@ -67,7 +67,7 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SiteAncestor:
     """One ancestor of a page in the site tree. `key` is None where the ancestor is only a name (an
     unlinked category of a breadcrumb)."""
 
@@ -154,7 +154,7 @@ class TreeStore(Protocol):
         """Ids of nodes on live pages that start with `prefix`, sorted, at most 20."""
         ...
 
-    async def place(self, keys: Iterable[str]) -> Mapping[str, tuple[Place, ...]]:
+    async def place(self, keys: Iterable[str]) -> Mapping[str, tuple[SiteAncestor, ...]]:
         """The ancestors of each live page in its site's tree, root first, the page itself left out."""
         ...
 

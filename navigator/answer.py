@@ -71,7 +71,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CitedSource:
     """One row under an answer: a cited node, numbered as the marks in the text are."""
 
     number: int
@@ -138,13 +138,13 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`text` is Markdown with [n] marks; n is a Source's number. `nearest` are sections worth a look
+    """`text` is Markdown with [n] marks; n is a CitedSource's number. `nearest` are sections worth a look
     where nothing was found (shown, never cited). `trace_id` joins the answer with the log."""
 
     question: str
     text: str
     outcome: Outcome
-    sources: tuple[Source, ...] = ()
+    sources: tuple[CitedSource, ...] = ()
     nearest: tuple[Passage, ...] = ()
     unsupported: tuple[str, ...] = ()
     """Claims that carry no mark, where the endpoint gives no citations of its own."""

@@ -14,14 +14,14 @@ import structlog
 
 from ingest.errors import INSTALLATION, IngestError
 from ingest.model import Scope
+from navigator.agent.run import AnswerRun, Listener, RunQuestion
 from navigator.answer import Answer
-from navigator.conversation import Earlier, Understand, by_rule
 from navigator.errors import ModelError
-from navigator.greeting import needs_no_reading
 from navigator.ports import Model
+from navigator.question.greeting import needs_no_reading
+from navigator.question.rewrite import Earlier, Understand, by_rule
+from navigator.question.versions import Versions
 from navigator.strategies.ports import Strategy
-from navigator.versions import Versions
-from navigator.way import Asked, Listener, Way
 
 log = structlog.get_logger()
 
@@ -126,7 +126,7 @@ class Navigator:
     ) -> Answer:
         understood = await self._understand(question, earlier)
         at_hand = tuple(node for one in reversed(earlier) for node in one.nodes)
-        way = Way(Asked(understood.question, scope, at_hand, language), self._model, listener)
+        way = AnswerRun(RunQuestion(understood.question, scope, at_hand, language), self._model, listener)
         way.usage += understood.usage
         try:
             if versions:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from navigator.answer import Passage, Usage
-from navigator.forest import Forest
+from navigator.retrieval.forest import Forest
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class UserTurn:
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
     """What the model said and asked for, as it is given back to it in the next turn. `echo` is what its
-    `Ended` carried."""
+    `TurnEnd` carried."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
@@ -73,14 +73,14 @@ Turn = UserTurn | ModelTurn | ToolTurn
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextDelta:
     """A piece of text. Citations that follow it belong to the text since the last CitedText's end."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitationDelta:
     """The piece of text being said rests on blocks first..last (inclusive) of the passage at `index`
     among all passages of the conversation, in the order in which they were read."""
 
@@ -91,14 +91,14 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCallEvent:
     """A complete tool call."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TurnEnd:
     """The last event of a turn. `context_tokens` is how much of the model's context the request took.
     `echo` is opaque: what the adapter wants back in the ModelTurn (the model's own signed reasoning)."""
 
@@ -108,7 +108,7 @@ class Ended:
     echo: object = None
 
 
-ModelEvent = Said | Cited | Called | Ended
+ModelEvent = TextDelta | CitationDelta | ToolCallEvent | TurnEnd
 
 
 class Model(Protocol):

@@ -14,10 +14,10 @@ import structlog
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.errors import SlackClosed, SpeechFailed
+from bot.errors import DeliveryFailed, SlackClosed
 from bot.model import Installation, Question
 from bot.ports import BotStore
-from bot.slack.client import SCOPES, Refused, call, quiet_client
+from bot.slack.outbound.client import SCOPES, SlackRefused, call, quiet_client
 
 log = structlog.get_logger()
 
@@ -80,7 +80,7 @@ class Workspaces:
         return self._clients[token]
 
     async def identity(self, token: str) -> Identity:
-        """Raises Refused where Slack does not take the token or does not answer."""
+        """Raises SlackRefused where Slack does not take the token or does not answer."""
         if token not in self._identities:
             self._identities[token] = await who(self.client(token))
         return self._identities[token]
@@ -94,12 +94,12 @@ class Workspaces:
         return known
 
     async def client_of(self, enterprise: str, team: str) -> AsyncWebClient:
-        """Raises SpeechFailed where ritbot is not installed there (any more)."""
+        """Raises DeliveryFailed where ritbot is not installed there (any more)."""
         if self._token is not None:
             return self.client(self._token)
         found = await self._installation(enterprise, team)
         if found is None:
-            raise SpeechFailed(f"ritbot is not installed in the workspace {team or enterprise}", passing=False)
+            raise DeliveryFailed(f"ritbot is not installed in the workspace {team or enterprise}", passing=False)
         return self.client(found.bot_token)
 
     async def authorize(self, enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
@@ -127,7 +127,7 @@ class Workspaces:
         for found in [each async for each in self._store.installations() if each.team in (team, "")]:
             try:
                 await who(self.client(found.bot_token))
-            except Refused as error:
+            except SlackRefused as error:
                 if error.code not in DEAD:
                     raise
                 await self._store.uninstall(found.enterprise, found.team)
@@ -144,7 +144,7 @@ class Workspaces:
             client = await self.client_of(question.enterprise, question.team)
             try:
                 user = (await call(client.users_info, user=question.user)).get("user", {})
-            except Refused as error:
+            except SlackRefused as error:
                 if error.passing:
                     raise
                 return True
@@ -161,7 +161,7 @@ class Workspaces:
 
 
 async def who(client: AsyncWebClient) -> Identity:
-    """auth.test. Raises Refused."""
+    """auth.test. Raises SlackRefused."""
     answer = await call(client.auth_test)
     return Identity(
         team=str(answer.get("team_id") or ""),
@@ -178,7 +178,7 @@ async def is_in(client: AsyncWebClient, channel: str) -> bool:
     """Whether ritbot may speak in that channel, or conversation with it alone. Where Slack does not say, it may."""
     try:
         found = await call(client.conversations_info, tries=1, channel=channel)
-    except Refused as error:
+    except SlackRefused as error:
         return error.code != "channel_not_found"
     return bool(found.get("channel", {}).get("is_member", True))
 
@@ -187,7 +187,7 @@ async def sound(client: AsyncWebClient) -> Identity:
     """Whom the client's token belongs to. Raises SlackClosed, with what to do, where ritbot cannot work with it."""
     try:
         known = await who(client)
-    except Refused as error:
+    except SlackRefused as error:
         if error.passing:
             raise SlackClosed(f"Slack cannot be reached at {client.base_url}: {error}") from error
         raise SlackClosed(

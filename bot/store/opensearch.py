@@ -24,13 +24,13 @@ from uuid import uuid4
 
 from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import Kept
+from bot.ports import Versioned
 from bot.store.sealing import Seal
 from bot.store.stored import closed, moment, nobodys, opened, parts, people, reading, without
 from ingest.errors import Conflict
 from ingest.model import sha256
 from ingest.ports import Clock
-from ingest.stores.opensearch import KEPT, ONE_SHARD, WORD, Document, Item, Json, OpenSearch
+from ingest.stores.cluster.opensearch import KEPT, ONE_SHARD, WORD, BulkItem, Json, OpenSearch, StoredDocument
 
 EXCHANGES: Json = {
     "settings": ONE_SHARD,
@@ -84,9 +84,9 @@ class OpenSearchBotStore:
 
     # --- exchanges
 
-    async def exchange(self, question_id: str) -> Kept | None:
+    async def exchange(self, question_id: str) -> Versioned | None:
         document = await self._read(self._exchanges, sha256(question_id))
-        return Kept(_exchange(document), document.revision) if document else None
+        return Versioned(_exchange(document), document.revision) if document else None
 
     async def keep(self, exchange: Exchange, expected: str | None) -> str:
         question, mark = exchange.question, uuid4().hex
@@ -99,7 +99,7 @@ class OpenSearchBotStore:
             "mark": mark,
             "exchange": json.loads(codec.dump_exchange(exchange)),
         }
-        document = Document(sha256(question.id), source)
+        document = StoredDocument(sha256(question.id), source)
         try:
             return await self._server.write(self._exchanges, document, expected)
         except Conflict as conflict:
@@ -156,7 +156,7 @@ class OpenSearchBotStore:
         document = await self._read(self._small, channel)
         if document and user in document.source["people"]:
             settings = nobodys(_settings(document))
-            await self._server.write(self._small, Document(channel, _channel_source(settings)), document.revision)
+            await self._server.write(self._small, StoredDocument(channel, _channel_source(settings)), document.revision)
 
     async def _now(self, ids: Sequence[str]) -> list[Exchange]:
         """In this order, as they are now; without those that are gone."""
@@ -171,7 +171,7 @@ class OpenSearchBotStore:
 
     async def set_channel(self, settings: ChannelSettings) -> None:
         source = _channel_source(settings)
-        await self._server.bulk(self._small, [Item(source["id"], source)])
+        await self._server.bulk(self._small, [BulkItem(source["id"], source)])
 
     async def channels(self) -> AsyncIterator[ChannelSettings]:
         async for document in self._all("channel"):
@@ -196,7 +196,7 @@ class OpenSearchBotStore:
                 "mark": mark,
                 "value": value,
             }
-            await self._server.write(self._small, Document(counter_id, source), old.revision if old else None)
+            await self._server.write(self._small, StoredDocument(counter_id, source), old.revision if old else None)
             return float(value)
 
         return await _until_done(once)
@@ -215,26 +215,26 @@ class OpenSearchBotStore:
         installation_id = sha256("installation", installation.enterprise, installation.team)
         kept = codec.dump_installation(closed(installation, self._seal)).decode()
         source = {"id": installation_id, "kind": "installation", "people": [], "kept": kept}
-        await self._server.bulk(self._small, [Item(installation_id, source)])
+        await self._server.bulk(self._small, [BulkItem(installation_id, source)])
 
     async def uninstall(self, enterprise: str, team: str) -> None:
-        await self._server.bulk(self._small, [Item(sha256("installation", enterprise, team))])
+        await self._server.bulk(self._small, [BulkItem(sha256("installation", enterprise, team))])
 
     async def installations(self) -> AsyncIterator[Installation]:
         async for document in self._all("installation"):
             yield self._opened(document)
 
-    def _opened(self, document: Document) -> Installation:
+    def _opened(self, document: StoredDocument) -> Installation:
         with reading("an installation"):
             installation = codec.load_installation(document.source["kept"].encode())
         return opened(installation, self._seal)
 
     # --- documents
 
-    async def _read(self, alias: str, document_id: str, fields: Sequence[str] = ("*",)) -> Document | None:
+    async def _read(self, alias: str, document_id: str, fields: Sequence[str] = ("*",)) -> StoredDocument | None:
         return (await self._server.documents(alias, [document_id], fields)).get(document_id)
 
-    async def _all(self, kind: str) -> AsyncIterator[Document]:
+    async def _all(self, kind: str) -> AsyncIterator[StoredDocument]:
         """All that were stored before the call."""
         await self._server.refresh(self._small)
         async for document in self._server.every(self._small, _of_kind(kind), "id"):
@@ -242,7 +242,7 @@ class OpenSearchBotStore:
 
     async def _remove(self, alias: str, query: Json, by: str) -> int:
         await self._server.refresh(alias)
-        items = [Item(document.id) async for document in self._server.every(alias, query, by, [by])]
+        items = [BulkItem(document.id) async for document in self._server.every(alias, query, by, [by])]
         await self._server.bulk(alias, items)
         return len(items)
 
@@ -256,12 +256,12 @@ async def _until_done(attempt: Callable[[], Awaitable[_T]]) -> _T:
             await asyncio.sleep(random.uniform(0.0, _LONGEST_PAUSE))
 
 
-def _exchange(document: Document) -> Exchange:
+def _exchange(document: StoredDocument) -> Exchange:
     with reading(str(document.source["question"])):
         return codec.load_exchange(json.dumps(document.source["exchange"]).encode())
 
 
-def _settings(document: Document) -> ChannelSettings:
+def _settings(document: StoredDocument) -> ChannelSettings:
     with reading("a channel's settings"):
         return codec.load_channel(document.source["kept"].encode())
 

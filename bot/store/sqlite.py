@@ -15,12 +15,12 @@ from typing import Self
 
 from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import Kept
+from bot.ports import Versioned
 from bot.store.sealing import Seal
 from bot.store.stored import closed, moment, nobodys, opened, people, reading, without
 from ingest.errors import Conflict
 from ingest.ports import Clock
-from ingest.stores.database import Database
+from ingest.stores.embedded.database import Database
 
 _AT_ONCE = 20
 """Exchanges in memory while all are walked: one may be megabytes."""
@@ -63,7 +63,7 @@ class SqliteBotStore:
 
     # --- exchanges
 
-    async def exchange(self, question_id: str) -> Kept | None:
+    async def exchange(self, question_id: str) -> Versioned | None:
         return await self._database.read(lambda db: _exchange(db, question_id))
 
     async def keep(self, exchange: Exchange, expected: str | None) -> str:
@@ -158,9 +158,9 @@ def _loaded(row: sqlite3.Row) -> Exchange:
         return codec.load_exchange(row["exchange"])
 
 
-def _exchange(db: sqlite3.Connection, question_id: str) -> Kept | None:
+def _exchange(db: sqlite3.Connection, question_id: str) -> Versioned | None:
     row = db.execute("SELECT * FROM exchanges WHERE question = ?", (question_id,)).fetchone()
-    return Kept(_loaded(row), str(row["revision"])) if row else None
+    return Versioned(_loaded(row), str(row["revision"])) if row else None
 
 
 def _walk(db: sqlite3.Connection, after: tuple[str, str], before: str) -> list[sqlite3.Row]:

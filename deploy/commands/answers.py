@@ -17,9 +17,9 @@ from bot import codec
 from bot.events import outcome
 from bot.model import Exchange
 from bot.ports import BotStore
-from bot.terminal import print_answer, print_trace
-from deploy.bot import open_bot_store
-from deploy.settings import Settings
+from bot.terminal.answer_view import print_answer, print_trace
+from deploy.settings.root import Settings
+from deploy.wiring.bot_store import open_bot_store
 
 SHOWN_CHARACTERS = 100
 _AGO = re.compile(r"(\d{1,4}) ?(m|h|d|w|minutes?|hours?|days?|weeks?)( ago)?")
@@ -27,7 +27,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AnswerFilter:
     """Which exchanges: asked since, in a channel, by a person; all by default."""
 
     since: datetime | None = None
@@ -52,7 +52,7 @@ def since(text: str, now: datetime) -> datetime:
         raise ValueError(f"{text!r} is no time: name a date (2026-05-01) or how long ago (12h, 7d)") from None
 
 
-async def list_answers(settings: Settings, wanted: Wanted, console: Console) -> int:
+async def list_answers(settings: Settings, wanted: AnswerFilter, console: Console) -> int:
     """A row an exchange, oldest first, as they come; 1 where there is none."""
     outcomes: Counter[str] = Counter()
     cost = 0.0
@@ -70,7 +70,7 @@ async def list_answers(settings: Settings, wanted: Wanted, console: Console) -> 
     return 0
 
 
-async def export_answers(settings: Settings, wanted: Wanted) -> int:
+async def export_answers(settings: Settings, wanted: AnswerFilter) -> int:
     """An exchange a line, whole, as JSON on standard output."""
     async with open_bot_store(settings) as store:
         async for exchange in wanted.of(store):

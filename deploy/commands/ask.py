@@ -11,16 +11,16 @@ from typing import Any
 
 from rich.console import Console
 
-from bot.terminal import print_answer, print_trace
-from deploy.asking import Ask, Asked, open_asker
-from deploy.known_sites import KnownSites
-from deploy.settings import Settings
+from bot.terminal.answer_view import print_answer, print_trace
+from deploy.serving.answer_source import Ask, AskRequest, open_asker
+from deploy.settings.known_sites import KnownSites
+from deploy.settings.root import Settings
 from ingest.model import Scope
 from navigator.answer import Answer
-from navigator.conversation import REMEMBERED, Earlier
+from navigator.question.rewrite import REMEMBERED, Earlier
 
 
-async def ask(settings: Settings, asked: Asked, console: Console, *, trace: bool, as_json: bool) -> Answer:
+async def ask(settings: Settings, asked: AskRequest, console: Console, *, trace: bool, as_json: bool) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
     async with open_asker(settings) as asker:
         answer = await asker(asked)
@@ -28,7 +28,7 @@ async def ask(settings: Settings, asked: Asked, console: Console, *, trace: bool
     return answer
 
 
-async def converse(settings: Settings, asked: Asked, console: Console, *, trace: bool) -> None:
+async def converse(settings: Settings, asked: AskRequest, console: Console, *, trace: bool) -> None:
     """Take questions until an empty line or the end of input, each asked as `asked` is. Raises IngestError,
     SettingsError."""
     console.print("[dim]Loading …[/dim]")
@@ -36,7 +36,7 @@ async def converse(settings: Settings, asked: Asked, console: Console, *, trace:
         await take_questions(asker, asked, console, trace=trace)
 
 
-async def take_questions(asker: Ask, asked: Asked, console: Console, *, trace: bool = False) -> None:
+async def take_questions(asker: Ask, asked: AskRequest, console: Console, *, trace: bool = False) -> None:
     """A conversation: what was said counts for what is asked next."""
     console.print("Your question (an empty line ends):")
     earlier: list[Earlier] = []

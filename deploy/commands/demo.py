@@ -7,12 +7,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.rule import Rule
 
-from deploy.asking import Asked, asks
 from deploy.commands.ask import show, take_questions
 from deploy.commands.index import index_sites
-from deploy.compose import open_stores
-from deploy.navigation import open_navigator
-from deploy.settings import Settings
+from deploy.serving.answer_source import AskRequest, asks
+from deploy.settings.root import Settings
+from deploy.wiring.navigation import open_navigator
+from deploy.wiring.stores import open_stores
 from ingest.errors import IndexMismatch
 from ingest.model import Scope, Site
 
@@ -37,4 +37,4 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
             console.print(Rule(question, align="left", style="bold"))
             show(await navigator.ask(question, Scope()), console, trace=False, as_json=False)
         if interactive:
-            await take_questions(asks(stores, navigator), Asked("", Scope()), console)
+            await take_questions(asks(stores, navigator), AskRequest("", Scope()), console)

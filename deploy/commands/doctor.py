@@ -9,22 +9,22 @@ from pathlib import Path
 
 from rich.console import Console
 
-from deploy.command_line import no_index
-from deploy.commands.dead_letters import waiting
-from deploy.compose import Stores, open_stores, open_trees
-from deploy.events import open_events
-from deploy.findings import Finding, show
-from deploy.known_sites import KnownSites, known_sites
+from deploy.commands.command_line import no_index
+from deploy.commands.findings import Finding, show
+from deploy.commands.upkeep.dead_letters import waiting
 from deploy.log import HIDDEN, SECRET_TEXT
-from deploy.navigation import anthropic_model
-from deploy.settings import Settings, config_file
-from ingest.embed import MINILM, packaged_minilm
+from deploy.settings.known_sites import KnownSites, known_sites
+from deploy.settings.root import Settings, config_file
+from deploy.wiring.events import open_events
+from deploy.wiring.navigation import anthropic_model
+from deploy.wiring.stores import Stores, open_stores, open_trees
+from ingest.embedding.sentence_transformers import MINILM, packaged_minilm
 from ingest.errors import FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
+from ingest.indexing.reindex import outdated
+from ingest.indexing.service import GROUP
 from ingest.model import PARSER_VERSION
 from ingest.ports import PageState, TreeStore
-from ingest.reindex import outdated
-from ingest.service import GROUP
 from ingest.watch.report import watch_report
 
 LOW_DISK = 500_000_000
@@ -53,7 +53,7 @@ async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Fi
     async for finding in _model(settings):
         yield finding
     if settings.slack.wanted:
-        from deploy.slack_check import slack_findings  # its libraries take a moment to import
+        from deploy.commands.slack_check import slack_findings  # its libraries take a moment to import
 
         async for finding in slack_findings(settings):
             yield finding

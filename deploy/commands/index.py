@@ -9,13 +9,13 @@ from datetime import datetime
 from rich.console import Console
 from rich.text import Text
 
-from deploy.compose import Stores, open_fetcher, open_stores
-from deploy.known_sites import KnownSites, known_sites
-from deploy.progress import page_bar
-from deploy.settings import Settings
+from deploy.commands.progress_bar import page_bar
+from deploy.settings.known_sites import KnownSites, known_sites
+from deploy.settings.root import Settings
+from deploy.wiring.stores import Stores, open_fetcher, open_stores
 from ingest.errors import SiteUnusable
+from ingest.indexing.rounds import Guard, Round, RoundSummary
 from ingest.model import Site
-from ingest.rounds import Guard, Round, Summary
 
 SHOWN = 10
 """Of a long list of pages so many are shown."""
@@ -23,10 +23,10 @@ SHOWN = 10
 
 async def index_sites(
     settings: Settings, sites: Sequence[Site], console: Console, *, accept: bool = False, rebuild: bool = False
-) -> list[Summary]:
+) -> list[RoundSummary]:
     """One round over each site; the summaries of what was done, also after an interruption. The sites are
     remembered in the data folder. Raises IngestError, SettingsError."""
-    summaries: list[Summary] = []
+    summaries: list[RoundSummary] = []
     known = known_sites(settings, settings.index.folder)
     console.print("[dim]Loading the embedding model …[/dim]")
     async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
@@ -45,7 +45,7 @@ async def index_sites(
     return summaries
 
 
-def exit_status(summaries: Sequence[Summary], asked: int) -> int:
+def exit_status(summaries: Sequence[RoundSummary], asked: int) -> int:
     """0: all is well; 1: some pages failed or were held back; 3: a site gave nothing; 130: interrupted."""
     if not all(summary.finished for summary in summaries):
         return 130
@@ -56,7 +56,7 @@ def exit_status(summaries: Sequence[Summary], asked: int) -> int:
 
 async def _one(
     stores: Stores, known: KnownSites, site: Site, console: Console, accept: bool
-) -> tuple[KnownSites, Summary]:
+) -> tuple[KnownSites, RoundSummary]:
     since: datetime | None = known.interrupted.get(site.name)
     if since:
         console.print(f"[dim]Going on with the round of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.[/dim]")
@@ -67,7 +67,7 @@ async def _one(
         task = bar.add_task(site.name, total=None, detail="")
         started = asyncio.get_running_loop().time()
 
-        def show(summary: Summary) -> None:
+        def show(summary: RoundSummary) -> None:
             if not noted:  # pages were found, so it is a site: remembered from now on
                 noted.append(known.with_site(site).began(site.name, began).save())
             seconds = max(asyncio.get_running_loop().time() - started, 0.001)
@@ -98,7 +98,7 @@ async def _one(
     return noted[0].ended(site.name).save(), summary
 
 
-def print_summary(console: Console, summary: Summary) -> None:
+def print_summary(console: Console, summary: RoundSummary) -> None:
     """What the round did, and what the operator should know or do."""
     counts = summary.counts
     kinds = [

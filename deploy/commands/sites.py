@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.freshness import ago
-from deploy.compose import open_stores, open_trees
-from deploy.known_sites import known_sites
-from deploy.settings import Settings
+from deploy.settings.known_sites import known_sites
+from deploy.settings.root import Settings
+from deploy.wiring.stores import open_stores, open_trees
 from ingest.ports import PageState
 from ingest.watch.report import WatchReport, watch_report
 

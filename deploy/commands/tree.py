@@ -10,14 +10,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bot.tree_view import print_node, print_page
-from deploy.compose import open_fetcher, open_trees
-from deploy.settings import Settings
+from bot.terminal.tree_view import print_node, print_page
+from deploy.settings.root import Settings
+from deploy.wiring.stores import open_fetcher, open_trees
 from ingest.errors import SiteUnusable
 from ingest.html.parse import parse
 from ingest.html.printed import printed
 from ingest.model import Document, Site
-from navigator.passages import link_of, path_of
+from navigator.retrieval.passages import link_of, path_of
 
 NODE_PREFIX = 6
 """So many characters of a node id are enough to ask for it, if they are unambiguous."""

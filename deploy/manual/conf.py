@@ -10,8 +10,8 @@ import re
 from itertools import groupby
 from typing import Any
 
-from deploy import settings
-from deploy.settings import Described, describe
+from deploy.settings import root
+from deploy.settings.root import Described, describe
 
 project = "ritbot"
 project_copyright = "the ritbot authors"
@@ -50,7 +50,7 @@ def fill_settings(app: Any, page: str, source: list[str]) -> None:
     """Put every setting in its place. Raises ValueError where the page has no place for a section, or too many."""
     if page != REFERENCE:
         return
-    app.env.note_dependency(settings.__file__)
+    app.env.note_dependency(root.__file__)
     sections = {name: list(rows) for name, rows in groupby(described(), key=section)}
     places = PLACE.findall(source[0])
     if sorted(places) != sorted(sections):

@@ -1,7 +1,7 @@
 """Workers on a topic: several tasks that take records from one consumer and settle each, until they are stopped.
 
 Whoever settles a record acknowledges it, sends it to the dead letters or gives it back. While the event log does not
-answer the workers wait. `Patience` says for how long, here and to those who settle.
+answer the workers wait. `RetryPolicy` says for how long, here and to those who settle.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Settle = Callable[[Consumer, Record], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """`attempts`: tries before a record is given up. Seconds: `pause` after the first failure, doubling up to
     `longest`; `grace`: what is in hand when the workers stop may take so long to finish."""
 
@@ -37,7 +37,7 @@ class Patience:
         return min(self.pause * 2.0 ** min(failures - 1, 30), self.longest) * (0.5 + chance / 2)
 
 
-PATIENCE = Patience()
+PATIENCE = RetryPolicy()
 
 
 class Workers:
@@ -51,7 +51,7 @@ class Workers:
         settle: Settle,
         *,
         parallel: int,
-        patience: Patience = PATIENCE,
+        patience: RetryPolicy = PATIENCE,
         chance: random.Random | None = None,
     ) -> None:
         self._events = events

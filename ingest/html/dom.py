@@ -98,7 +98,7 @@ class Element:
         return clean("".join(self.strings()))
 
 
-class Tree:
+class Dom:
     """A page as it was read: `root`, and all its `elements` in document order."""
 
     def __init__(self, root: Element, elements: list[Element]) -> None:
@@ -131,12 +131,12 @@ def clean(text: str) -> str:
     return " ".join((text if text.isascii() and text.isprintable() else text.translate(_INVISIBLE)).split())
 
 
-def read(html: str) -> Tree:
+def read(html: str) -> Dom:
     """All elements of a page."""
     source = LexborHTMLParser(html or "<html></html>").root
     if source is None:
         root = Element("html", {}, None, 0)
-        return Tree(root, [root])
+        return Dom(root, [root])
     root = Element("html", _attributes(source), None, 0)
     copied = [root]
     shadows: list[tuple[Element, Element]] = []
@@ -153,7 +153,7 @@ def read(html: str) -> Tree:
         above = element.parent
         if above is not None and above.end < element.end:
             above.end = element.end
-    return Tree(root, copied)
+    return Dom(root, copied)
 
 
 def _copy_below(

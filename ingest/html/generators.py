@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ingest.html.anchors import Targets
-from ingest.html.dom import Element, Tree
+from ingest.html.dom import Dom, Element
+from ingest.html.sections.anchors import Targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ _PROFILES = (
 )
 
 
-def profile(tree: Tree, targets: Targets) -> Profile:
+def profile(tree: Dom, targets: Targets) -> Profile:
     """The profile of a page; an empty one for most."""
     makers = [e.get("content").lower() for e in tree.tagged("meta") if e.get("name").lower() == "generator"]
     for candidate in _PROFILES:
@@ -45,7 +45,7 @@ def profile(tree: Tree, targets: Targets) -> Profile:
     return _NONE
 
 
-def shown_title(tree: Tree, known: Profile) -> Element | None:
+def shown_title(tree: Dom, known: Profile) -> Element | None:
     """The element that shows the page's title, where the profile names one."""
     if known.title is None:
         return None

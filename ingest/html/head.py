@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import urldefrag, urlsplit
 
-from ingest.html.dom import Tree, clean
+from ingest.html.dom import Dom, clean
 from ingest.urls import resolve
 
 Resolver = Callable[[str], str | None]
@@ -22,7 +22,7 @@ _VERSION = re.compile(
 )
 
 
-def page_title(tree: Tree, headings: Sequence[str]) -> str:
+def page_title(tree: Dom, headings: Sequence[str]) -> str:
     """The title element without the site's name; `headings`: the content's titles, top ones first.
 
     A heading with which the title begins is the page's title; else the last part of the title, if
@@ -50,29 +50,29 @@ def _joined(full: str, parts: Sequence[str]) -> str:
     return full[start : full.index(parts[-1], start) + len(parts[-1])]
 
 
-def _title_element(tree: Tree) -> str:
+def _title_element(tree: Dom) -> str:
     return next((element.text for element in tree.tagged("title") if element.order < tree.body.order), "")
 
 
-def _site_name(tree: Tree) -> str:
+def _site_name(tree: Dom) -> str:
     for element in tree.tagged("meta"):
         if "og:site_name" in (element.get("property"), element.get("name")):
             return clean(element.get("content"))
     return ""
 
 
-def base_url(tree: Tree, url: str) -> str:
+def base_url(tree: Dom, url: str) -> str:
     """What relative links resolve against: the first base href, itself resolved against the page."""
     href = next((element.get("href") for element in tree.tagged("base") if element.get("href")), None)
     return (resolve(url, href) if href else None) or url
 
 
-def language(tree: Tree) -> str | None:
+def language(tree: Dom) -> str | None:
     """The page's own language tag, None where it gives none."""
     return tree.root.get("lang").strip() or tree.root.get("xml:lang").strip() or None
 
 
-def canonical(tree: Tree, url: str, resolve_link: Resolver, site_hosts: frozenset[str]) -> str:
+def canonical(tree: Dom, url: str, resolve_link: Resolver, site_hosts: frozenset[str]) -> str:
     """The address to cite: rel=canonical where it can be this page's, else `url` without its fragment.
 
     It cannot be where there are several with different targets, where it is of another scheme or a foreign host,

@@ -9,12 +9,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from urllib.parse import urldefrag
 
-from ingest.html import content, contents, decode, definitions, dom, generators, head, headings, tables, trail, verdict
-from ingest.html.anchors import Targets
-from ingest.html.dom import Tree
+from ingest.html import decode, dom, generators, head, indexability
+from ingest.html.blocks import tables
+from ingest.html.content import main_content, toc_lists
+from ingest.html.dom import Dom
 from ingest.html.head import Resolver
-from ingest.html.outline import Plan, outline
-from ingest.html.sections import Section
+from ingest.html.position import page_claims
+from ingest.html.sections import definitions, headings
+from ingest.html.sections.anchors import Targets
+from ingest.html.sections.nesting import Section
+from ingest.html.sections.outline import OutlineInput, outline
 from ingest.model import Document, Node, Page, Skip
 from ingest.urls import page_key, resolve
 
@@ -43,46 +47,46 @@ def parse(
     if len(body) > max_bytes:
         return Document(None, Skip("too_large", f"{len(body)} bytes, the limit is {max_bytes}"))
     text = decode.decode(body, content_type)
-    if not verdict.is_html(body, text, content_type):
+    if not indexability.is_html(body, text, content_type):
         return Document(None, Skip("not_html" if body.strip() else "empty", content_type))
-    if verdict.is_too_deep(text):
-        return Document(None, Skip("too_large", f"elements nested more than {verdict.DEEPEST} deep"))
+    if indexability.is_too_deep(text):
+        return Document(None, Skip("too_large", f"elements nested more than {indexability.DEEPEST} deep"))
     tree = dom.read(decode.as_html(text, content_type))
     resolve_link = cache(partial(resolve, head.base_url(tree, url)))
-    wishes = verdict.robots(tree, headers)
+    wishes = indexability.robots(tree, headers)
     links = _links(tree, resolve_link, url)
     page = _page(tree, url, resolve_link, key, site_hosts)
-    skip = verdict.redirect(tree, resolve_link, url, page)
+    skip = indexability.redirect(tree, resolve_link, url, page)
     if skip is None and wishes.noindex and not index_noindex:
         skip = Skip("noindex", "the page asks not to be indexed")
     if skip is None and page.content_hash == missing_page:
         skip = Skip("soft_404", "the same answer as for an address that does not exist")
     if skip is None:
-        skip = verdict.nothing_to_read(tree, page, status)
+        skip = indexability.nothing_to_read(tree, page, status)
     plain = tuple(dict.fromkeys(urldefrag(link).url for link in links))
     return Document(None if skip else page, skip, plain, wishes.nofollow, links)
 
 
-def _page(tree: Tree, url: str, resolve_link: Resolver, key: str, site_hosts: frozenset[str]) -> Page:
+def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: frozenset[str]) -> Page:
     canonical = head.canonical(tree, url, resolve_link, site_hosts)
     targets = Targets(tree)
     profile = generators.profile(tree, targets)
-    trails = trail.offered(tree)
-    in_contents = contents.section_links(tree) if tree.tagged("dl") else frozenset()
+    trails = page_claims.offered(tree)
+    in_contents = toc_lists.section_links(tree) if tree.tagged("dl") else frozenset()
     shown_title = generators.shown_title(tree, profile)
-    area = content.content_area(tree, profile)
-    generated = contents.generated(tree, area)
-    elements = content.prune(area, content.controlled_panels(tree))
+    area = main_content.content_area(tree, profile)
+    generated = toc_lists.generated(tree, area)
+    elements = main_content.prune(area, main_content.controlled_panels(tree))
     known_tables = tables.classify(elements)
     found = headings.find(elements, frozenset(known_tables.cells), profile)
     names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
     title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names)
     terms = definitions.address_terms(elements, targets, in_contents)
-    sections = outline(area, Plan(found, terms, known_tables, targets), title)
+    sections = outline(area, OutlineInput(found, terms, known_tables, targets), title)
     title = sections[0].title
-    place = trail.Place(url, resolve_link, canonical, (title, *names[:1]))
-    lists = trail.listed_pages(generated or contents.cards(elements) or contents.link_lists(elements), place)
-    claims = trail.claims(tree, trails, place, lists)
+    place = page_claims.PagePlace(url, resolve_link, canonical, (title, *names[:1]))
+    lists = page_claims.listed_pages(generated or toc_lists.cards(elements) or toc_lists.link_lists(elements), place)
+    claims = page_claims.claims(tree, trails, place, lists)
     return Page(key, url, canonical, title, _nodes(sections), claims, head.language(tree))
 
 
@@ -102,7 +106,7 @@ def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
     )
 
 
-def _links(tree: Tree, resolve_link: Resolver, url: str) -> tuple[str, ...]:
+def _links(tree: Dom, resolve_link: Resolver, url: str) -> tuple[str, ...]:
     """Absolute links to other pages, fragments kept, in document order, each once."""
     own = urldefrag(url).url
     elements = tree.tagged("a", "area", "frame", "iframe")

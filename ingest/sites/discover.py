@@ -30,7 +30,7 @@ from ingest.ports import Fetcher
 from ingest.sites.folder import list_pages
 from ingest.sites.robots import robots_url, sitemaps_in
 from ingest.sites.scope import base_url, in_scope
-from ingest.sites.sitemap import Listing, read_sitemaps
+from ingest.sites.sitemap import SitemapListing, read_sitemaps
 from ingest.urls import page_key, resolve, same_page
 
 log = structlog.get_logger()
@@ -228,12 +228,12 @@ def _named_sitemap(site: Site) -> str | None:
     return site.start if page_key(site.start).endswith(_SITEMAP_ENDINGS) else None
 
 
-async def _find_sitemaps(site: Site, fetcher: Fetcher) -> Listing:
+async def _find_sitemaps(site: Site, fetcher: Fetcher) -> SitemapListing:
     """The first of the usual places that lists pages of the site. That a guessed sitemap.xml is not there is
     no fault; that one which robots.txt names cannot be read is worth a warning."""
     in_robots = await _in_robots(site, fetcher)
     guesses = dict.fromkeys([urljoin(base_url(site), "sitemap.xml"), urljoin(site.start, "/sitemap.xml")])
-    tried = Listing()
+    tried = SitemapListing()
     for urls in (in_robots, *([guess] for guess in guesses if guess not in in_robots)):
         listing = await read_sitemaps(site, fetcher, urls)
         if listing.pages:
@@ -255,6 +255,6 @@ async def _in_robots(site: Site, fetcher: Fetcher) -> list[str]:
     return [url for line in lines if (url := resolve(address, line))]
 
 
-def _no_page_of(site: Site, what: str, listing: Listing) -> str:
+def _no_page_of(site: Site, what: str, listing: SitemapListing) -> str:
     reasons = f" ({'; '.join(listing.warnings)})" if listing.warnings else ""
     return f"{what} lists {listing.outside} addresses, none of them a page of site {site.name} under {base_url(site)}{reasons}."

@@ -23,7 +23,7 @@ import structlog
 from ingest.errors import Blocked, FetchFailed
 from ingest.model import Site
 from ingest.ports import Fetched
-from ingest.sites.exchange import Exchange, Transient
+from ingest.sites.http_exchange import HttpExchange, Transient
 from ingest.sites.politeness import LONGEST_WAIT, Politeness, Sleep, backoff, retry_after
 from ingest.sites.robots import RobotsFiles, robots_url
 from ingest.sites.scope import on_site
@@ -56,7 +56,7 @@ class HttpFetcher:
         attempts: int = 4,
     ) -> None:
         self._site = site
-        self._exchange = Exchange(site, user_agent, transport)
+        self._exchange = HttpExchange(site, user_agent, transport)
         self._rng = rng or random.Random()
         self._sleep = sleep
         self._attempts = attempts

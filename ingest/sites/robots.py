@@ -21,7 +21,7 @@ def robots_url(url: str) -> str:
     return urljoin(url, "/robots.txt")
 
 
-class Rules:
+class RobotsRules:
     """What one robots.txt says to `agent` (a product token such as "ritbot")."""
 
     def __init__(self, fetched: Fetched, agent: str) -> None:
@@ -55,7 +55,7 @@ class RobotsFiles:
         self._agent = agent
         self._loading = asyncio.Lock()
         self._files: dict[str, Fetched | FetchFailed] = {}
-        self._rules: dict[str, Rules] = {}
+        self._rules: dict[str, RobotsRules] = {}
 
     async def file(self, url: str) -> Fetched:
         """The robots.txt beside `url`. Raises FetchFailed, each time again, if it could not be had."""
@@ -71,13 +71,13 @@ class RobotsFiles:
             raise type(found)(str(found), found.retry_after) from found
         return found
 
-    async def rules(self, url: str) -> Rules:
+    async def rules(self, url: str) -> RobotsRules:
         """Raises FetchFailed: a robots.txt that cannot be read forbids all (section 2.3.1.4). Raises Blocked where
         its host may not be asked at all."""
         address = robots_url(url)
         if address not in self._rules:
             try:
-                self._rules[address] = Rules(await self.file(url), self._agent)
+                self._rules[address] = RobotsRules(await self.file(url), self._agent)
             except Blocked:
                 raise
             except FetchFailed as failure:

@@ -25,7 +25,7 @@ _MOST_UNPACKED = 52_428_800
 _BOM = b"\xef\xbb\xbf"
 
 
-class Entry(NamedTuple):
+class SitemapEntry(NamedTuple):
     """`url` is absolute; `lastmod` as written: a hint, for servers often err in it."""
 
     url: str
@@ -36,25 +36,25 @@ class Sitemap(NamedTuple):
     """One file: the pages it lists, or, of an index, the sitemaps."""
 
     is_index: bool
-    entries: tuple[Entry, ...]
+    entries: tuple[SitemapEntry, ...]
 
 
 @dataclass(slots=True)
-class Listing:
+class SitemapListing:
     """What a site's sitemaps list together. `outside` counts the addresses that are no pages of the site,
     `fetched` the files; `warnings` are sentences for the operator."""
 
     outside: int = 0
     fetched: int = 0
     warnings: list[str] = field(default_factory=list)
-    _entries: dict[str, Entry] = field(default_factory=dict)
+    _entries: dict[str, SitemapEntry] = field(default_factory=dict)
 
     @property
     def pages(self) -> dict[str, str | None]:
         """Page key -> lastmod, in the order listed; http and https are one page, given once."""
         return dict(self._entries.values())
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: SitemapEntry) -> None:
         name = same_page(entry.url)
         known = self._entries.get(name)
         self._entries[name] = entry if known is None or preferred((known.url, entry.url)) != known.url else known
@@ -63,13 +63,13 @@ class Listing:
         return len(self._entries)
 
 
-async def read_sitemaps(site: Site, fetcher: Fetcher, urls: Iterable[str]) -> Listing:
+async def read_sitemaps(site: Site, fetcher: Fetcher, urls: Iterable[str]) -> SitemapListing:
     """Read the sitemaps at `urls` and those that they name, each once, at most 5 levels deep and 1,000 in all.
 
     Stops once it holds more than the site's `max_pages`. A file that cannot be had or is no sitemap gives
     a warning; the others still count.
     """
-    listing = Listing()
+    listing = SitemapListing()
     waiting = deque((url, 0) for url in urls)
     seen: set[str] = set()
     while waiting and len(listing) <= site.max_pages:
@@ -95,12 +95,12 @@ async def read_sitemaps(site: Site, fetcher: Fetcher, urls: Iterable[str]) -> Li
     return listing
 
 
-def _take(site: Site, listing: Listing, sitemap: Sitemap) -> None:
+def _take(site: Site, listing: SitemapListing, sitemap: Sitemap) -> None:
     for url, lastmod in sitemap.entries:
         if len(listing) > site.max_pages:
             return
         if in_scope(site, url):
-            listing.add(Entry(page_key(url), lastmod))
+            listing.add(SitemapEntry(page_key(url), lastmod))
         else:
             listing.outside += 1
 
@@ -145,10 +145,10 @@ def _parse_text(base: str, text: str) -> Sitemap:
     return Sitemap(False, entries)
 
 
-def _entries(base: str, found: Iterable[tuple[str | None, str | None]]) -> Iterable[Entry]:
+def _entries(base: str, found: Iterable[tuple[str | None, str | None]]) -> Iterable[SitemapEntry]:
     for loc, lastmod in found:
         if loc and (url := resolve(base, loc)):
-            yield Entry(url, lastmod)
+            yield SitemapEntry(url, lastmod)
 
 
 def _loc_and_lastmod(entry: Element) -> tuple[str | None, str | None]:

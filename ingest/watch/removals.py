@@ -9,9 +9,9 @@ from datetime import timedelta
 import structlog
 
 from ingest.events.announce import Announcer
-from ingest.losses import Guard
 from ingest.ports import TreeStore, WatchState
-from ingest.watch.ledger import Ledger
+from ingest.watch.removal_guard import Guard
+from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
 
@@ -33,7 +33,7 @@ class Removals:
         self,
         site: str,
         trees: TreeStore,
-        ledger: Ledger,
+        ledger: WatchStates,
         announcer: Announcer,
         guard: Guard,
         live: Collection[str],

@@ -13,14 +13,14 @@ import structlog
 
 from ingest.errors import IngestError, SiteUnusable
 from ingest.events.announce import Announcer
-from ingest.losses import Guard
 from ingest.model import Site
 from ingest.ports import Clock, EventLog, Fetcher, TreeStore, WatchState
 from ingest.sites.scope import in_scope
 from ingest.urls import page_key
 from ingest.watch.files import folder_changes
+from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
-from ingest.watch.tick import Tally, Tick
+from ingest.watch.watch_cycle import CycleSummary, WatchCycle
 
 log = structlog.get_logger()
 
@@ -57,11 +57,11 @@ class SiteWatcher:
         self._chance = chance or random.Random()
         self._woken = asyncio.Event()
 
-    async def tick(self) -> Tally:
+    async def tick(self) -> CycleSummary:
         """Look at what is due. A site that cannot be opened is an alert, not an error. Raises store and log errors."""
         try:
             async with self._open_fetcher(self.site) as fetcher:
-                return await Tick(
+                return await WatchCycle(
                     self.site,
                     trees=self._trees,
                     fetcher=fetcher,
@@ -75,7 +75,7 @@ class SiteWatcher:
         except SiteUnusable as error:
             log.warning("site_unusable", site=self.site.name, reason=str(error))
             await self._trees.watch(replace(await self._state(site_key(self.site.name)), error=str(error)))
-            return Tally(self.site.name, problem=str(error))
+            return CycleSummary(self.site.name, problem=str(error))
 
     async def ask(self, urls: Iterable[str] | None = None) -> int:
         """Someone says that these pages changed (None: any may have): they are looked at in full by the next tick, which

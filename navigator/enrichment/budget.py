@@ -6,7 +6,7 @@ import asyncio
 
 from ingest.notes import Spent
 from navigator.answer import Usage
-from navigator.enrichment.question import OUTPUT_TOKENS, Question
+from navigator.enrichment.question import OUTPUT_TOKENS, NotePrompt
 from navigator.models.prices import Prices
 
 
@@ -27,11 +27,11 @@ class Budget:
         self._prices = prices
         self._dollars = dollars
         self._tokens = tokens
-        self._begun: list[Question] = []
+        self._begun: list[NotePrompt] = []
         self._settled = asyncio.Condition()
         self.spent = Spent()
 
-    async def begin(self, question: Question) -> bool:
+    async def begin(self, question: NotePrompt) -> bool:
         """Put money aside for the question; False where there is not enough. Waits while calls under way may turn out
         cheaper than their worst case."""
         async with self._settled:
@@ -41,14 +41,14 @@ class Budget:
             self._begun.append(question)
             return True
 
-    async def settle(self, question: Question, spent: Spent) -> None:
+    async def settle(self, question: NotePrompt, spent: Spent) -> None:
         """The call is over, and cost this."""
         async with self._settled:
             self._begun.remove(question)
             self.spent += spent
             self._settled.notify_all()
 
-    def _fits(self, question: Question) -> bool:
+    def _fits(self, question: NotePrompt) -> bool:
         under_way = [*self._begun, question]
         taken = self.spent.input_tokens + self.spent.output_tokens
         if self._tokens is not None and taken + sum(q.input + OUTPUT_TOKENS for q in under_way) > self._tokens:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ingest.notes import InducedOutline, NoteKind, Summary
+from ingest.notes import InducedOutline, NoteKind, SectionSummary
 
 OUTPUT_TOKENS = 512
 """What a reply may take (RIT-RAG appendix D)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NotePrompt:
     """`hash`: of the content (Node.own_hash). `form`: the version of the question; what was answered in another form is
     asked again. `output`: tokens that an answer usually takes. `read` makes the note of a reply, and raises
     ValueError, which quotes nothing, where the reply is of no use."""
@@ -23,7 +23,7 @@ class Question:
     system: str
     prompt: str
     output: int
-    read: Callable[[str], Summary | InducedOutline]
+    read: Callable[[str], SectionSummary | InducedOutline]
 
     @property
     def input(self) -> int:

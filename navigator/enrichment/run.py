@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from ingest.each import for_each
+from ingest.concurrency import for_each
+from ingest.indexing.reindex import as_noted, live_pages
 from ingest.model import Node
-from ingest.notes import Entry, InducedOutline, Notes, Spent, Summary
+from ingest.notes import InducedOutline, NoteEntry, Notes, SectionSummary, Spent
 from ingest.ports import TreeStore
-from ingest.reindex import as_noted, live_pages
 from navigator.enrichment.budget import Budget, price, spent_by
-from navigator.enrichment.question import Question
+from navigator.enrichment.question import NotePrompt
 from navigator.errors import ModelError
+from navigator.models.complete import Written, complete
 from navigator.models.prices import Prices
 from navigator.ports import Model
-from navigator.writing import Written, write
 
 log = structlog.get_logger()
 
@@ -31,11 +31,11 @@ FAULTS = 3
 """Calls in a row that fail after their retries, after which a run ends."""
 CEILING = "the ceiling is reached"
 
-Asks = Callable[[Sequence[Node]], Iterable[Question]]
+Asks = Callable[[Sequence[Node]], Iterable[NotePrompt]]
 """The questions about the sections of a page."""
 
 
-async def left(trees: TreeStore, notes: Notes, asks: Asks, site: str | None = None) -> AsyncIterator[Question]:
+async def left(trees: TreeStore, notes: Notes, asks: Asks, site: str | None = None) -> AsyncIterator[NotePrompt]:
     """The questions that were not answered yet in their form, nor tried too often, each content once. They are about
     pages as they are once split: who splits them may be another process, and take its time."""
     seen: set[str] = set()
@@ -51,7 +51,7 @@ async def left(trees: TreeStore, notes: Notes, asks: Asks, site: str | None = No
 
 
 @dataclass(slots=True)
-class Plan:
+class EnrichmentPlan:
     """What is left to ask, with about what it takes: tokens, and US dollars, None where prices are unknown."""
 
     questions: int = 0
@@ -60,8 +60,8 @@ class Plan:
     cost: float | None = 0.0
 
 
-async def planned(questions: AsyncIterator[Question], prices: Prices | None) -> Plan:
-    plan = Plan()
+async def planned(questions: AsyncIterator[NotePrompt], prices: Prices | None) -> EnrichmentPlan:
+    plan = EnrichmentPlan()
     async for question in questions:
         cost = price(prices, question.input, question.output)
         plan.questions += 1
@@ -109,18 +109,18 @@ class Asking:
         self._faults = 0
         self.progress = Progress()
 
-    async def run(self, questions: AsyncIterator[Question]) -> Progress:
+    async def run(self, questions: AsyncIterator[NotePrompt]) -> Progress:
         """Until all are asked, the ceiling is reached, or the model fails again and again. Raises store errors."""
         await for_each(self._until_ended(questions), self._ask, self._workers)
         return self.progress
 
-    async def _until_ended(self, questions: AsyncIterator[Question]) -> AsyncIterator[Question]:
+    async def _until_ended(self, questions: AsyncIterator[NotePrompt]) -> AsyncIterator[NotePrompt]:
         async for question in questions:
             if self.progress.ended:
                 return
             yield question
 
-    async def _ask(self, question: Question) -> None:
+    async def _ask(self, question: NotePrompt) -> None:
         progress = self.progress
         if progress.ended:
             return
@@ -129,7 +129,7 @@ class Asking:
             return
         spent = Spent()
         try:
-            written = await write(self._model, question.system, question.prompt)
+            written = await complete(self._model, question.system, question.prompt)
             spent = spent_by(written.usage)
             await self._keep(question, written, spent)
         except ModelError as error:
@@ -139,9 +139,9 @@ class Asking:
         progress.spent += spent
         self._show(progress)
 
-    async def _keep(self, question: Question, written: Written, spent: Spent) -> None:
+    async def _keep(self, question: NotePrompt, written: Written, spent: Spent) -> None:
         self._faults = 0
-        found: Summary | InducedOutline | None = None
+        found: SectionSummary | InducedOutline | None = None
         try:
             if written.ended != "end":
                 raise ValueError("a reply that was cut off" if written.ended == "max_tokens" else "a refusal")
@@ -152,7 +152,7 @@ class Asking:
             self.progress.useless_reason = str(error)
             log.info("reply_of_no_use", kind=question.kind, hash=question.hash[:12], reason=str(error))
         failures = int(found is None)
-        await self._notes.add(Entry(question.kind, question.hash, question.form, found, failures, spent))
+        await self._notes.add(NoteEntry(question.kind, question.hash, question.form, found, failures, spent))
 
     def _fail(self, reason: str) -> None:
         self.progress.failed += 1

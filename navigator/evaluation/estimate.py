@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from navigator.agent.loop import NUDGES
 from navigator.answer import Usage
 from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.evaluation.results import Contender
-from navigator.loop import NUDGES
 from navigator.models.prices import Prices
 
 TOKENS: Mapping[str, tuple[int, int]] = {

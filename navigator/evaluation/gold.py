@@ -20,13 +20,13 @@ from urllib.parse import urlsplit
 
 from ingest.ports import Outline
 from ingest.urls import equivalent, page_key
-from navigator.evaluation.questions import Gold, Question
+from navigator.evaluation.questions import EvalQuestion, Gold
 
 _ANYWHERE = "https://anywhere.invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ResolvedGold:
     """One gold item. `page` is the key of its page, None where the index has no such page; `nodes` is empty
     where the page is missing or has no such section."""
 
@@ -45,7 +45,7 @@ class Resolved:
     """The gold of one question. `missing` are sentences about what the index does not have. A question of
     which anything is missing has no P and R: what is left would not be its gold."""
 
-    items: tuple[Item, ...]
+    items: tuple[ResolvedGold, ...]
     missing: tuple[str, ...] = ()
 
     @property
@@ -58,7 +58,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PrecisionRecall:
     """P and R, of one question or as means of several."""
 
     precision: float
@@ -80,7 +80,7 @@ class Library:
         self._exactly = _Names(names)
         self._loosely = _Names((equivalent(name), key) for name, key in names)
 
-    def resolve(self, question: Question) -> Resolved:
+    def resolve(self, question: EvalQuestion) -> Resolved:
         items, missing = [], []
         for gold in question.gold:
             item, problem = self._item(gold)
@@ -88,26 +88,26 @@ class Library:
             missing += [problem] if problem else []
         return Resolved(tuple(items), tuple(missing))
 
-    def _item(self, gold: Gold) -> tuple[Item, str]:
+    def _item(self, gold: Gold) -> tuple[ResolvedGold, str]:
         """The item, and what is wrong with it."""
         nothing: frozenset[str] = frozenset()
         if gold.node:
             key = self._page_of.get(gold.node)
             if key is None:
-                return Item(gold, None, nothing), f"no live page has the node {gold.node}"
-            return Item(gold, key, _below(self._pages[key], gold.node)), ""
+                return ResolvedGold(gold, None, nothing), f"no live page has the node {gold.node}"
+            return ResolvedGold(gold, key, _below(self._pages[key], gold.node)), ""
         keys = self._found(gold.page)
         if len(keys) != 1:
             several = f"{gold.page} may be {' or '.join(sorted(keys)[:3])}: give its whole URL"
-            return Item(gold, None, nothing), several if keys else f"the index has no page {gold.page}"
+            return ResolvedGold(gold, None, nothing), several if keys else f"the index has no page {gold.page}"
         (key,) = keys
         page = self._pages[key]
         if gold.anchor is None:
-            return Item(gold, key, frozenset(heading.id for heading in page.headings)), ""
+            return ResolvedGold(gold, key, frozenset(heading.id for heading in page.headings)), ""
         node = next((heading.id for heading in page.headings if heading.anchor == gold.anchor), None)
         if node is None:
-            return Item(gold, key, nothing), f"{gold.page} has no section #{gold.anchor}"
-        return Item(gold, key, _below(page, node)), ""
+            return ResolvedGold(gold, key, nothing), f"{gold.page} has no section #{gold.anchor}"
+        return ResolvedGold(gold, key, _below(page, node)), ""
 
     def _found(self, name: str) -> frozenset[str]:
         """The keys of the pages that a URL, or a path that ends one, can mean: exactly, else loosely."""
@@ -140,25 +140,25 @@ class _Names:
         return frozenset().union(*(self._keys[name] for name in alike if _path(name).endswith(path)))
 
 
-def resolve(question: Question, outlines: Mapping[str, Outline]) -> Resolved:
+def resolve(question: EvalQuestion, outlines: Mapping[str, Outline]) -> Resolved:
     """The gold of one question; for many, make one Library."""
     return Library(outlines).resolve(question)
 
 
-def reading(read: Collection[str], gold: Resolved) -> Reading:
+def reading(read: Collection[str], gold: Resolved) -> PrecisionRecall:
     """P and R of the nodes that were read for one question, whose gold is complete."""
     nodes = set(read)
     if not nodes:
-        return Reading(0.0, 0.0)
+        return PrecisionRecall(0.0, 0.0)
     touched = sum(1 for item in gold.items if item.nodes & nodes)
-    return Reading(len(nodes & gold.nodes) / len(nodes), touched / len(gold.items))
+    return PrecisionRecall(len(nodes & gold.nodes) / len(nodes), touched / len(gold.items))
 
 
-def aggregated(readings: Sequence[Reading]) -> Reading | None:
+def aggregated(readings: Sequence[PrecisionRecall]) -> PrecisionRecall | None:
     """The means; None of nothing."""
     if not readings:
         return None
-    return Reading(fmean(r.precision for r in readings), fmean(r.recall for r in readings))
+    return PrecisionRecall(fmean(r.precision for r in readings), fmean(r.recall for r in readings))
 
 
 def in_forest(ranked: Sequence[str], n: int, gold: Resolved) -> float | None:

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from ingest.text.words import terms
-from navigator.marks import paragraphs
+from navigator.citations.marks import paragraphs
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"

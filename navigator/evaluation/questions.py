@@ -58,7 +58,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvalQuestion:
     """`answers`: any one suffices. The order of `gold` says nothing: it is kept sorted, each once."""
 
     id: str
@@ -76,10 +76,10 @@ class Question:
         object.__setattr__(self, "gold", tuple(ordered))
 
 
-def load_questions(text: str) -> list[Question]:
+def load_questions(text: str) -> list[EvalQuestion]:
     """The questions of a file, in its order. Raises QuestionsError with everything that is wrong in it."""
     mistakes: list[tuple[int, str]] = []
-    found: list[Question] = []
+    found: list[EvalQuestion] = []
     lines: dict[str, int] = {}
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):  # JSON may hold other separators
         if not line.strip():
@@ -102,7 +102,7 @@ def load_questions(text: str) -> list[Question]:
     return found
 
 
-def dump_question(question: Question) -> str:
+def dump_question(question: EvalQuestion) -> str:
     """One line without its line break; what says nothing is left out. Loads back equal."""
     row = {
         "id": question.id,
@@ -189,14 +189,14 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
-def _question(row: dict[str, Any]) -> Question:
+def _question(row: dict[str, Any]) -> EvalQuestion:
     """The question of a row without mistakes."""
     gold = [Gold(page=page) for page in row.get("pages", ())]
     gold += [Gold(page=page, anchor=unquote(anchor)) for page, _, anchor in map(_parts, row.get("sections", ()))]
     gold += [Gold(node=node) for node in row.get("nodes", ())]
     if "page" in row:
         gold.append(Gold(page=row["page"], anchor=row.get("anchor")))
-    return Question(
+    return EvalQuestion(
         id=row.get("id") or question_id(row["question"], gold),
         question=row["question"],
         answers=(row["answer"],) if "answer" in row else tuple(row.get("answers", ())),

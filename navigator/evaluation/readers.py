@@ -17,12 +17,24 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
 from ingest.text.words import terms
+from navigator.agent.prompts import GET_TOC, NOT_FOUND, READ, question_of
+from navigator.agent.session import ReadingSession
 from navigator.answer import Passage, Usage
-from navigator.evaluation.routed_pages import RoutedPages, Shown, shown_in
-from navigator.forest import Forest
-from navigator.ports import Called, Cited, Ended, ModelEvent, ModelTurn, Said, Tool, ToolCall, ToolTurn, Turn, UserTurn
-from navigator.reading import Reading
-from navigator.rules import GET_TOC, NOT_FOUND, READ, question_of
+from navigator.evaluation.routing.routed_pages import RoutedPages, Shown, shown_in
+from navigator.ports import (
+    CitationDelta,
+    ModelEvent,
+    ModelTurn,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallEvent,
+    ToolTurn,
+    Turn,
+    TurnEnd,
+    UserTurn,
+)
+from navigator.retrieval.forest import Forest
 from navigator.strategies.rdr2.actions import first_words
 
 TOP = 5
@@ -40,13 +52,13 @@ class ScriptedReader(ABC):
 
     def __init__(self, pages: RoutedPages) -> None:
         self._pages = pages
-        self._reading = Reading()
+        self._reading = ReadingSession()
 
     @property
     @abstractmethod
     def name(self) -> str: ...
 
-    def follow(self, reading: Reading) -> None:
+    def follow(self, reading: ReadingSession) -> None:
         """What this question was shown: the sections behind the numbers that a model would read."""
         self._reading = reading
 
@@ -68,18 +80,18 @@ class ScriptedReader(ABC):
         given = Usage(_size(system, turns, tools) // CHARACTERS_PER_TOKEN)
         shown = None if tools or first.passages else shown_in(first.text)
         if shown is not None:
-            yield Said(await self._routed(system, shown))
-            yield Ended("end", given)
+            yield TextDelta(await self._routed(system, shown))
+            yield TurnEnd("end", given)
             return
         call = None if must_answer else self._call(question_of(first.text), turns, {tool.name for tool in tools})
         if call is not None:
-            yield Called(call)
+            yield ToolCallEvent(call)
         elif self._worth_an_answer(self._reading.passages):
-            yield Said("Read.")
-            yield Cited(0, 0, 0, "")
+            yield TextDelta("Read.")
+            yield CitationDelta(0, 0, 0, "")
         else:
-            yield Said(NOT_FOUND)
-        yield Ended("end" if call is None else "calls", given)
+            yield TextDelta(NOT_FOUND)
+        yield TurnEnd("end" if call is None else "calls", given)
 
     def _call(self, question: str, turns: Sequence[Turn], tools: Collection[str]) -> ToolCall | None:
         results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]

@@ -43,7 +43,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeVerdict:
     """What the judge said, and what asking it took."""
 
     right: bool
@@ -60,7 +60,7 @@ class Result:
     question_id: str
     contender: str
     answer: Answer
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     nuggets: tuple[bool, ...] | None = None
     grades: Mapping[str, int] = field(default_factory=dict)
     judge_usage: Usage = Usage()

@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from ingest.each import for_each
+from ingest.concurrency import for_each
 from ingest.model import Scope
+from navigator.agent.run import AnswerRun, RunQuestion
 from navigator.answer import Answer
 from navigator.errors import ModelError, ModelRejected
-from navigator.evaluation.entrants import Entrant
+from navigator.evaluation.candidates import Candidate
 from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.judging.examination import Examination
 from navigator.evaluation.ledger import Ledger, Tab
-from navigator.evaluation.questions import Question
+from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.readers import ScriptedReader
 from navigator.evaluation.results import Result
-from navigator.way import Asked, Way
 
 log = structlog.get_logger()
 
@@ -57,8 +57,8 @@ class Run:
 
     def __init__(
         self,
-        questions: Sequence[Question],
-        entrants: Sequence[Entrant],
+        questions: Sequence[EvalQuestion],
+        entrants: Sequence[Candidate],
         folder: RunFolder,
         *,
         scope: Scope | None = None,
@@ -88,10 +88,10 @@ class Run:
         found = [(question, self._result(question, entrant)) for question, entrant in self._pairs]
         return [judge.recall(question, result) if judge else result for question, result in found if result]
 
-    def unanswered(self) -> list[tuple[Question, Entrant]]:
+    def unanswered(self) -> list[tuple[EvalQuestion, Candidate]]:
         return [pair for pair in self._pairs if not self._result(*pair)]
 
-    def unjudged(self) -> list[Question]:
+    def unjudged(self) -> list[EvalQuestion]:
         """The question of each answer of which an opinion is missing."""
         return [question for question, entrant in self._pairs if not self._judged(question, entrant)]
 
@@ -102,29 +102,29 @@ class Run:
     async def run(self, show: Callable[[Progress], None] = lambda progress: None) -> Progress:
         """Until all is done, or the run ends; `show` is told of all progress. Raises store errors, and OSError."""
 
-        async def do(pair: tuple[Question, Entrant]) -> None:
+        async def do(pair: tuple[EvalQuestion, Candidate]) -> None:
             await self._do(*pair)
             show(self.progress)
 
         await for_each(self._until_ended(), do, self._workers)
         return self.progress
 
-    async def _until_ended(self) -> AsyncIterator[tuple[Question, Entrant]]:
+    async def _until_ended(self) -> AsyncIterator[tuple[EvalQuestion, Candidate]]:
         for question, entrant in self._pairs:
             if self.progress.ended:
                 return
             if not self._result(question, entrant) or not self._judged(question, entrant):
                 yield question, entrant
 
-    def _result(self, question: Question, entrant: Entrant) -> Result | None:
+    def _result(self, question: EvalQuestion, entrant: Candidate) -> Result | None:
         return self._folder.result(entrant.contender.label, question.id, entrant.fingerprint(question))
 
-    def _judged(self, question: Question, entrant: Entrant) -> bool:
+    def _judged(self, question: EvalQuestion, entrant: Candidate) -> bool:
         """Whether there is no opinion to be had of its answer."""
         judge, result = self.examination, self._result(question, entrant)
         return judge is None or result is None or judge.complete(question, result)
 
-    async def _do(self, question: Question, entrant: Entrant) -> None:
+    async def _do(self, question: EvalQuestion, entrant: Candidate) -> None:
         tab = self.ledger.begin()
         if tab is None:
             self.progress.ended = self.progress.ended or self.ledger.refusal
@@ -136,9 +136,9 @@ class Run:
         finally:
             tab.close()
 
-    async def _ask(self, question: Question, entrant: Entrant, tab: Tab) -> Result | None:
+    async def _ask(self, question: EvalQuestion, entrant: Candidate, tab: Tab) -> Result | None:
         model = entrant.player(question)
-        way = Way(Asked(question.question, self._scope), model)
+        way = AnswerRun(RunQuestion(question.question, self._scope), model)
         if isinstance(model, ScriptedReader):
             model.follow(way.reading)
         try:
@@ -178,7 +178,7 @@ class Run:
         self.progress.answered += 1
         return result
 
-    async def _examine(self, judge: Examination, question: Question, result: Result, tab: Tab) -> None:
+    async def _examine(self, judge: Examination, question: EvalQuestion, result: Result, tab: Tab) -> None:
         try:
             await judge.examine(question, result, tab.spend)
         except ModelError as error:
@@ -201,8 +201,8 @@ class Run:
 
 def _of_the_sender(error: ModelError) -> bool:
     """Whether every request would be rejected like this one."""
-    from navigator.models.faults import Refused  # the SDK behind it takes a second to import
+    from navigator.models.faults import RequestRefused  # the SDK behind it takes a second to import
 
-    return isinstance(error, Refused) and (
+    return isinstance(error, RequestRefused) and (
         error.status not in (400, 413, 422) or "credit balance" in error.detail.lower()
     )

@@ -22,11 +22,11 @@ import structlog
 from navigator.errors import ModelError, ModelLimited, ModelUnreachable
 from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused
 from navigator.models.channel import Channel
-from navigator.models.faults import Refused
+from navigator.models.faults import RequestRefused
 from navigator.models.messages import Conversation, Form, Json, basis, request, sources
 from navigator.models.prices import Prices
-from navigator.models.reply import Reply
-from navigator.ports import Called, Cited, Ended, ModelEvent, Tool, Turn
+from navigator.models.reply import StreamedReply
+from navigator.ports import CitationDelta, ModelEvent, Tool, ToolCallEvent, Turn, TurnEnd
 
 log = structlog.get_logger()
 
@@ -126,10 +126,10 @@ class AnthropicModel:
     async def probe(self) -> Capabilities:
         """What the endpoint can do, at the price of two tiny conversations. Raises nothing for what it cannot."""
         try:
-            tools = any([isinstance(event, Called) async for event in self._negotiated(TRY_TOOLS)])
+            tools = any([isinstance(event, ToolCallEvent) async for event in self._negotiated(TRY_TOOLS)])
             streaming, caching = self._channel.streams, self._form.caching and self._reports_caching
             citations = self._form.citations and await self._try_citations()
-        except Refused as error:
+        except RequestRefused as error:
             return refused(error)
         except ModelError as error:
             limited = isinstance(error, ModelLimited)
@@ -140,8 +140,8 @@ class AnthropicModel:
     async def _try_citations(self) -> bool:
         """Ask for a citation and see. Some endpoints take search results and show the model nothing of them."""
         try:
-            cited = any([isinstance(event, Cited) async for event in self._negotiated(TRY_CITATIONS)])
-        except Refused as error:
+            cited = any([isinstance(event, CitationDelta) async for event in self._negotiated(TRY_CITATIONS)])
+        except RequestRefused as error:
             if not error.by_shape:
                 raise
             cited = False
@@ -155,7 +155,7 @@ class AnthropicModel:
         """The turn in the fullest form that the endpoint takes."""
         form = first = self._form
         simpler = list(first.simpler(droppable_citations=self._may_drop_citations and bool(conversation.passages)))
-        refusal: Refused | None = None
+        refusal: RequestRefused | None = None
         said = False
         while True:
             try:
@@ -167,7 +167,7 @@ class AnthropicModel:
                         said = True
                         yield event
                 return
-            except Refused as error:
+            except RequestRefused as error:
                 refusal = refusal or error
                 if said or not error.by_shape or not simpler:
                     raise refusal from error
@@ -195,7 +195,7 @@ class AnthropicModel:
     async def _once(self, conversation: Conversation, form: Form) -> Events:
         started = time.monotonic()
         body = request(conversation, form)
-        reply = Reply(sources(conversation), basis(conversation, form))
+        reply = StreamedReply(sources(conversation), basis(conversation, form))
         async with aclosing(self._channel.send(self._limits | body)) as received:
             async for data in received:
                 for event in reply.feed(data):
@@ -204,9 +204,9 @@ class AnthropicModel:
             raise self._channel.faults.broke_off() if reply.begun else self._channel.faults.not_the_api()
         self._reports_caching = reply.reports_caching
         for event in reply.close():
-            yield self._counted(event, body, started) if isinstance(event, Ended) else event
+            yield self._counted(event, body, started) if isinstance(event, TurnEnd) else event
 
-    def _counted(self, ended: Ended, body: Json, started: float) -> Ended:
+    def _counted(self, ended: TurnEnd, body: Json, started: float) -> TurnEnd:
         """With the cost; with an estimate where the endpoint counts nothing."""
         if ended.context_tokens:
             cost = self._prices.cost(ended.usage) if self._prices else None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from ingest.model import Block
 from navigator.answer import Passage
-from navigator.models.faults import Refused
+from navigator.models.faults import RequestRefused
 from navigator.models.messages import Conversation
 from navigator.ports import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, UserTurn
 
@@ -83,7 +83,7 @@ def missing(
     return tuple(note for able, note in notes if not able)
 
 
-def refused(error: Refused) -> Capabilities:
+def refused(error: RequestRefused) -> Capabilities:
     """What is known where the first tiny request was refused. What the endpoint says is shown: it can quote
     nothing but that request."""
     known: dict[int, tuple[bool | None, bool | None]] = {0: (None, None), 401: (False, None), 403: (False, None)}

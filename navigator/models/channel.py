@@ -19,7 +19,7 @@ import anthropic
 import httpx2
 from anthropic.types import RawMessageStreamEvent
 
-from navigator.models.faults import VENDOR, Faults, Refused
+from navigator.models.faults import VENDOR, Faults, RequestRefused
 from navigator.models.messages import Json
 from navigator.models.reply import replayed
 
@@ -70,7 +70,7 @@ class Channel:
                 api_key=self._key, base_url=self._base_url, http_client=http, max_retries=0, open_telemetry=False
             )
         except (OSError, ValueError, httpx2.InvalidURL) as error:
-            raise Refused(f"The connection to {self.faults.host} cannot be set up: {error}.", 0) from error
+            raise RequestRefused(f"The connection to {self.faults.host} cannot be set up: {error}.", 0) from error
         self._open._custom_headers = {}  # else those of ANTHROPIC_CUSTOM_HEADERS
         return self
 
@@ -103,7 +103,7 @@ class Channel:
                         await anext(events, None)
         except VENDOR as error:
             fault = self.faults.by_exception(error)
-            raise (self.faults.broke_off() if begun and isinstance(fault, Refused) else fault) from error
+            raise (self.faults.broke_off() if begun and isinstance(fault, RequestRefused) else fault) from error
 
     @property
     def _headers(self) -> dict[str, Any]:

@@ -14,11 +14,22 @@ from itertools import groupby, zip_longest
 
 from ingest.ports import Embedder
 from ingest.text.chunks import PATH_TITLES
+from navigator.agent.prompts import GET_TOC, NOT_FOUND, READ, question_of
 from navigator.answer import Passage
-from navigator.extracts import Extract, Standing, Unit, Weights, choose, cosine, nearness, units_of
-from navigator.forest import Forest
-from navigator.ports import Called, Cited, Ended, ModelEvent, Said, Tool, ToolCall, ToolTurn, Turn, UserTurn
-from navigator.rules import GET_TOC, NOT_FOUND, READ, question_of
+from navigator.models.extracts import Extract, Standing, Unit, Weights, choose, cosine, nearness, units_of
+from navigator.ports import (
+    CitationDelta,
+    ModelEvent,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallEvent,
+    ToolTurn,
+    Turn,
+    TurnEnd,
+    UserTurn,
+)
+from navigator.retrieval.forest import Forest
 
 EMBEDDED_CHARACTERS = 600
 """Of a longer unit (a code block) its beginning stands for it."""
@@ -55,35 +66,35 @@ class ExtractiveModel:
         if passages or must_answer:
             async for event in self._answer(question, forests, passages):
                 yield event
-            yield Ended("end")
+            yield TurnEnd("end")
         elif not results and GET_TOC in tools:
-            yield Said("Nothing is known yet: searching with the question as it stands.")
-            yield Called(ToolCall("toc", GET_TOC.name, {"query": question}))
-            yield Ended("calls")
+            yield TextDelta("Nothing is known yet: searching with the question as it stands.")
+            yield ToolCallEvent(ToolCall("toc", GET_TOC.name, {"query": question}))
+            yield TurnEnd("calls")
         elif forests and (best := _best(forests[-1], self._reads)):
-            yield Said("Reading the sections that the search scored best.")
-            yield Called(ToolCall("read", READ.name, {"sections": best}))
-            yield Ended("calls")
+            yield TextDelta("Reading the sections that the search scored best.")
+            yield ToolCallEvent(ToolCall("read", READ.name, {"sections": best}))
+            yield TurnEnd("calls")
         else:
-            yield Said(NOT_FOUND)
-            yield Ended("end")
+            yield TextDelta(NOT_FOUND)
+            yield TurnEnd("end")
 
     async def _answer(
         self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]
     ) -> AsyncIterator[ModelEvent]:
         extracts = await self.extracts(question, forests, passages)
         if not extracts:
-            yield Said(NOT_FOUND)
+            yield TextDelta(NOT_FOUND)
             return
-        yield Said("Extracts from the documentation, word for word:")
+        yield TextDelta("Extracts from the documentation, word for word:")
         for extract in extracts:
             passage = passages[extract.passage]
-            yield Said(f"\n\n**{_escape(' › '.join(passage.path))}**")
+            yield TextDelta(f"\n\n**{_escape(' › '.join(passage.path))}**")
             for block, group in groupby(extract.units, key=lambda unit: unit.block):
                 units = list(group)
                 quote = units[0].text.strip() if units[0].kind in ("text", "quote") else ""
-                yield Cited(extract.passage, block, block, quote)
-            yield Said("\n\n" + quoted(extract.units, passage))
+                yield CitationDelta(extract.passage, block, block, quote)
+            yield TextDelta("\n\n" + quoted(extract.units, passage))
 
     async def extracts(self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]) -> list[Extract]:
         """What the passages say to the question, best node first; empty where nothing comes near."""

@@ -1,7 +1,7 @@
 """What goes wrong between us and a Messages API endpoint, as ModelErrors in plain words: the one place.
 
 No message holds a key, a request or what the endpoint wrote: some endpoints quote the request in their
-errors. `Refused.detail` keeps it for `probe`, whose requests hold nothing of anyone's.
+errors. `RequestRefused.detail` keeps it for `probe`, whose requests hold nothing of anyone's.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _STATUS_OF = {
 _TOO_LONG = ("too long", "too large", "context window", "context length", "context limit", "maximum context")
 
 
-class Refused(ModelRejected):
+class RequestRefused(ModelRejected):
     """The endpoint will not take this request. `status` as in HTTP, 0 where it does not speak the Messages API."""
 
     def __init__(self, message: str, status: int, detail: str = "") -> None:
@@ -79,9 +79,9 @@ class Faults:
         if isinstance(cause, json.JSONDecodeError | UnicodeDecodeError):
             return self.not_the_api()
         if isinstance(cause, _MALFORMED):
-            return Refused(f"The address of the model ({self.host}) or its key is malformed.", 0, str(cause))
+            return RequestRefused(f"The address of the model ({self.host}) or its key is malformed.", 0, str(cause))
         if "CERTIFICATE_VERIFY_FAILED" in str(cause):
-            return Refused(f"The certificate of {self.host} is not trusted: its CA must be named.", 0)
+            return RequestRefused(f"The certificate of {self.host} is not trusted: its CA must be named.", 0)
         if isinstance(error, anthropic.APIConnectionError):
             return ModelUnreachable(f"The model at {self.host} cannot be reached.")
         return self.broke_off()
@@ -99,7 +99,7 @@ class Faults:
             return ModelUnreachable(f"The model at {self.host} is overloaded at the moment.")
         if status in (408, 409) or status >= 500:
             return ModelUnreachable(f"The model at {self.host} has a fault (HTTP {status}).")
-        return Refused(self._refusal(status, detail.lower()), status, detail)
+        return RequestRefused(self._refusal(status, detail.lower()), status, detail)
 
     def _refusal(self, status: int, detail: str) -> str:
         if status == 401:
@@ -114,8 +114,10 @@ class Faults:
             return f"The conversation has grown too long for the model {self.model}."
         return f"The model at {self.host} refused the request (HTTP {status})."
 
-    def not_the_api(self) -> Refused:
-        return Refused(f"What answers at {self.host} does not speak the Messages API: check the model's address.", 0)
+    def not_the_api(self) -> RequestRefused:
+        return RequestRefused(
+            f"What answers at {self.host} does not speak the Messages API: check the model's address.", 0
+        )
 
     def broke_off(self) -> ModelUnreachable:
         return ModelUnreachable(f"The answer of the model at {self.host} broke off.")

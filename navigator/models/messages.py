@@ -85,17 +85,17 @@ class Verbatim:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SearchResultSource:
     """One search result of a request: the passage's index and, for each text block, the Block's index."""
 
     passage: int
     blocks: tuple[int, ...]
 
 
-def sources(conversation: Conversation) -> tuple[Source, ...]:
+def sources(conversation: Conversation) -> tuple[SearchResultSource, ...]:
     """The search results of `request(conversation, …)` in the order in which the endpoint counts them."""
     numbered = ((index, _shown(passage)) for index, passage in enumerate(conversation.passages))
-    return tuple(Source(index, blocks) for index, blocks in numbered if blocks)
+    return tuple(SearchResultSource(index, blocks) for index, blocks in numbered if blocks)
 
 
 def basis(conversation: Conversation, form: Form) -> Basis:

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import structlog
 
 from navigator.answer import Usage
-from navigator.models.messages import Basis, Json, Source, Verbatim
-from navigator.ports import Called, Cited, Ended, ModelEvent, Said, ToolCall
+from navigator.models.messages import Basis, Json, SearchResultSource, Verbatim
+from navigator.ports import CitationDelta, ModelEvent, TextDelta, ToolCall, ToolCallEvent, TurnEnd
 
 log = structlog.get_logger()
 
@@ -63,14 +63,14 @@ class _Block:
         return self.start if self.kind == "redacted_thinking" else None
 
 
-class Reply:
+class StreamedReply:
     """One reply to a request with these `sources`, made on this `basis`. Give every event to `feed`, then
     call `close`; both give the ModelEvents that are due.
 
     A block's citations are given behind its text, in whichever order they come; calls when all is there.
     """
 
-    def __init__(self, sources: Sequence[Source], basis: Basis) -> None:
+    def __init__(self, sources: Sequence[SearchResultSource], basis: Basis) -> None:
         self._sources = sources
         self._basis = basis
         self._blocks: dict[int, _Block] = {}
@@ -107,7 +107,7 @@ class Reply:
         self.begun = True
 
     def close(self) -> Iterator[ModelEvent]:
-        """Calls, then Ended. A call that the end of the reply cut in two is dropped."""
+        """Calls, then TurnEnd. A call that the end of the reply cut in two is dropped."""
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         for block in blocks:
             yield from self._cite(block)
@@ -116,11 +116,11 @@ class Reply:
             calls = [call for call in calls if NOT_AN_OBJECT not in call.arguments]
         elif self._stop == "refusal":
             calls = []
-        yield from map(Called, calls)
+        yield from map(ToolCallEvent, calls)
         usage = self._total()
         context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         reason = self._reason(bool(calls))
-        yield Ended(reason, usage, context, self._verbatim(blocks) if reason in ("calls", "end") else None)
+        yield TurnEnd(reason, usage, context, self._verbatim(blocks) if reason in ("calls", "end") else None)
 
     def _start(self, index: int, start: Json) -> Iterator[ModelEvent]:
         """Some endpoints give a block whole in its start."""
@@ -129,7 +129,7 @@ class Reply:
         for name in ("text", "thinking", "signature"):
             piece = block.grow(name, start.get(name))
             if name == "text" and piece:
-                yield Said(piece)
+                yield TextDelta(piece)
 
     def _grow(self, block: _Block, delta: Json) -> Iterator[ModelEvent]:
         kind = str(delta.get("type"))
@@ -138,7 +138,7 @@ class Reply:
         elif kind in _GROWS:
             piece = block.grow(_GROWS[kind], delta.get(_GROWS[kind]))
             if kind == "text_delta" and piece:
-                yield Said(piece)
+                yield TextDelta(piece)
 
     def _cite(self, block: _Block) -> Iterator[ModelEvent]:
         for citation in block.citations:
@@ -149,7 +149,7 @@ class Reply:
                 yield cited
         block.citations.clear()
 
-    def _located(self, citation: Json) -> Cited | None:
+    def _located(self, citation: Json) -> CitationDelta | None:
         """`end_block_index` is exclusive; `search_result_index` counts over the whole request."""
         index, first, end = (
             citation.get(name) for name in ("search_result_index", "start_block_index", "end_block_index")
@@ -161,7 +161,7 @@ class Reply:
         if not 0 <= index < len(self._sources) or not 0 <= first < end <= len(self._sources[index].blocks):
             return None
         source = self._sources[index]
-        return Cited(
+        return CitationDelta(
             source.passage, source.blocks[first], source.blocks[end - 1], str(citation.get("cited_text") or "")
         )
 

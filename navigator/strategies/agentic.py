@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from navigator.agent.tools import words
 from navigator.answer import Step
 from navigator.ports import Tool, ToolCall, ToolResult
 from navigator.strategies.searching import SearchStrategy, SearchToolbox
-from navigator.tools import words
 
 SEARCH = Tool(
     name="search",

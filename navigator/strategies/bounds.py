@@ -1,4 +1,4 @@
-"""The bounds of the strategies that are not RIT; the defaults are their papers'. RIT's own are navigator.rules.Rules."""
+"""The bounds of the strategies that are not RIT; the defaults are their papers'. RIT's own are navigator.agent.prompts.Rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Document = Literal["page", "subtree"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class StrategyBounds:
     """`chunks`: how many a single-call strategy reads (RIT-RAG 5.1: 5) and RDR2 starts from (RDR2 4.3: 5). `budget`: tool
     calls of agentic search, Interact-RAG and PageIndex (RIT-RAG 5.1: B = 10). `search_chunks`: chunks that one search
     gives (no paper names a number). `document_chunks`: chunks by which PageIndex picks its document; `document`: what a

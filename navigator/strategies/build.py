@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ingest.ports import TreeStore
-from navigator.parts import Parts
+from navigator.agent.prompts import RitBounds
 from navigator.ports import Model
-from navigator.retrieve import Retriever
-from navigator.rules import Rules
+from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.retriever import Retriever
 from navigator.strategies.agentic import Agentic
-from navigator.strategies.bounds import Bounds
+from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.interact import Interact
 from navigator.strategies.none import NoRetrieval
 from navigator.strategies.pageindex import PageIndex
@@ -22,18 +22,18 @@ from navigator.strategies.vanilla import Vanilla
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class StrategyDeps:
     """What strategies stand on. `router`: the model that routes for RDR2; None: the one that answers."""
 
     retriever: Retriever
     trees: TreeStore
     parts: Parts
-    rules: Rules = field(default_factory=Rules)
-    bounds: Bounds = field(default_factory=Bounds)
+    rules: RitBounds = field(default_factory=RitBounds)
+    bounds: StrategyBounds = field(default_factory=StrategyBounds)
     router: Model | None = None
 
 
-STRATEGIES: Mapping[str, Callable[[Ground], Strategy]] = {
+STRATEGIES: Mapping[str, Callable[[StrategyDeps], Strategy]] = {
     "none": lambda on: NoRetrieval(),
     "vanilla": lambda on: Vanilla(on.retriever, on.parts, on.bounds),
     "agentic": lambda on: Agentic(on.retriever, on.parts, on.rules, on.bounds),
@@ -47,6 +47,6 @@ FOR_PEOPLE = tuple(name for name in STRATEGIES if name != "none")
 """Those that answer from the documentation."""
 
 
-def build(name: str, ground: Ground) -> Strategy:
+def build(name: str, ground: StrategyDeps) -> Strategy:
     """Raises KeyError for a name that is not in STRATEGIES."""
     return STRATEGIES[name](ground)

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 
-from ingest.ports import Hit, Outline, Place
-from navigator.forest import Forest
-from navigator.outline import OutlineForm, render
+from ingest.ports import Hit, Outline, SiteAncestor
+from navigator.retrieval.forest import Forest
+from navigator.retrieval.toc import OutlineForm, render_toc
 
 DocumentId = tuple[str, ...]
 
@@ -29,7 +29,7 @@ def best_document(hits: Sequence[Hit], document_of: Mapping[str, DocumentId]) ->
     return min(scores, key=lambda document: (-doc_score(scores[document]), document), default=None)
 
 
-def subtree_of(key: str, site: str, version: str, ancestors: Sequence[Place]) -> DocumentId:
+def subtree_of(key: str, site: str, version: str, ancestors: Sequence[SiteAncestor]) -> DocumentId:
     """A sub-tree of the site as a document: the pages that hang under the same place. A page under none is one alone."""
     return (site, version, *(place.key or place.title for place in ancestors)) if ancestors else (key,)
 
@@ -57,4 +57,4 @@ def fitting(forest: Forest, form: OutlineForm, limit: int) -> Forest:
         return Forest(forest.query, forest.trees[:count])
 
     counts = range(1, len(forest.trees) + 1)
-    return first(max(1, bisect_right(counts, limit, key=lambda count: len(render(first(count), form)))))
+    return first(max(1, bisect_right(counts, limit, key=lambda count: len(render_toc(first(count), form)))))

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from ingest.model import Chunk
 from ingest.ports import Hit
+from navigator.agent.tools import ToolError, numbers, words
 from navigator.answer import Passage, Step
 from navigator.ports import Tool, ToolCall, ToolResult
-from navigator.retrieve import fuse
+from navigator.retrieval.retriever import fuse
 from navigator.strategies.matching import around, by_words, naming
 from navigator.strategies.searching import SearchStrategy, SearchToolbox
-from navigator.tools import ToolError, numbers, words
 
 CANDIDATES = 100
 """Among so many chunks a name, or the best of a page, is looked for."""

@@ -6,12 +6,12 @@ evaluation only (navigator.strategies.build).
 
 from __future__ import annotations
 
+from navigator.agent.prompts import NOT_FOUND, opening
+from navigator.agent.run import AnswerRun
 from navigator.answer import Answer
-from navigator.links import without_foreign_links
-from navigator.marks import from_marks
+from navigator.citations.links import without_foreign_links
+from navigator.citations.marks import from_marks
 from navigator.ports import UserTurn
-from navigator.rules import NOT_FOUND, opening
-from navigator.way import Way
 
 NOTHING_READ = "Nothing was read for this answer: it is the model's own knowledge, without any source."
 CUT_SHORT = "It was cut short: it grew too long."
@@ -35,7 +35,7 @@ class NoRetrieval:
     def name(self) -> str:
         return "none"
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         """The model's words, with NOTHING_READ as a note; not found where it says that it does not know."""
         way.turns.append(UserTurn(opening(way.asked.question, language=way.asked.language)))
         spoken = await way.speak(SYSTEM)

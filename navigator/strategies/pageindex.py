@@ -1,7 +1,7 @@
 """PageIndex on a corpus (RIT-RAG section 3, "PageIndex", and App. B.2): the search picks one document; the model sees its
 whole table of contents and reads sections of it, within B reads. There is no way back to another document.
 
-A document is a page, or a sub-tree of the site: the pages that hang under the same place (Bounds.document). Contents that
+A document is a page, or a sub-tree of the site: the pages that hang under the same place (StrategyBounds.document). Contents that
 do not fit are cut, and say so: to the pages that the search scores best, a single page to its upper levels. What earlier
 answers of a conversation cite has no part in the choice: the question stands alone.
 """
@@ -13,20 +13,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ingest.ports import Outline, TreeStore
+from navigator.agent.loop import LoopConfig, walk
+from navigator.agent.prompts import READ, RitBounds, evidence, legend, opening
+from navigator.agent.run import AnswerRun
+from navigator.agent.session import ReadingSession
+from navigator.agent.tools import Toolbox, numbers
 from navigator.answer import Answer, Step
-from navigator.forest import Forest
-from navigator.loop import Manner, walk
-from navigator.outline import render
-from navigator.parts import Parts
 from navigator.ports import ToolCall, ToolResult, UserTurn
-from navigator.reading import Reading
-from navigator.retrieve import Chunks, Found, Retriever, best_nodes
-from navigator.rules import READ, Rules, evidence, legend, opening
-from navigator.strategies.bounds import Bounds
+from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.forest import Forest
+from navigator.retrieval.retriever import Chunks, Found, Retriever, best_nodes
+from navigator.retrieval.toc import render_toc
+from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.documents import DocumentId, best_document, fewer_levels, fitting, subtree_of, whole
 from navigator.strategies.rit import NEAREST, read_sections
-from navigator.tools import Toolbox, numbers
-from navigator.way import Way
 
 CONTENTS_CHARACTERS = 60_000
 """What a table of contents may take."""
@@ -46,8 +46,8 @@ class PageIndex:
         retriever: Retriever,
         trees: TreeStore,
         parts: Parts,
-        rules: Rules,
-        bounds: Bounds,
+        rules: RitBounds,
+        bounds: StrategyBounds,
         contents: int = CONTENTS_CHARACTERS,
         pages: int = PAGES,
     ) -> None:
@@ -63,7 +63,7 @@ class PageIndex:
     def name(self) -> str:
         return "pageindex"
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         """Nothing retrieved: not found, without a call."""
         asked, reading, started = way.asked, way.reading, time.monotonic()
         found = await self._retriever.dense(asked.question, asked.scope, self._bounds.document_chunks)
@@ -76,9 +76,9 @@ class PageIndex:
         contents = f"The table of contents of the document:\n{shown}\n\n{toolbox.note(0.0)}"
         way.turns.append(UserTurn(opening(asked.question, contents, language=asked.language)))
         system = system_prompt(self._rules, self._bounds.budget, model_cites=way.model.cites)
-        return await walk(way, toolbox, Manner(system, READ_FIRST, self._rules.context_share))
+        return await walk(way, toolbox, LoopConfig(system, READ_FIRST, self._rules.context_share))
 
-    async def _shown(self, way: Way, found: Chunks) -> str:
+    async def _shown(self, way: AnswerRun, found: Chunks) -> str:
         """The contents of the best document, whose sections can now be read; empty where nothing was found."""
         document_of = await self._documents(found.pages)
         document = best_document(found.hits, document_of)
@@ -90,7 +90,7 @@ class PageIndex:
         for _, node, path in forest.walk():
             if node.number is not None:
                 way.reading.offer(node.number, node.node_id, path)
-        return "\n".join(part for part in (render(forest, self._rules.outline), remark) if part)
+        return "\n".join(part for part in (render_toc(forest, self._rules.outline), remark) if part)
 
     async def _documents(self, pages: Mapping[str, Outline]) -> dict[str, DocumentId]:
         """The document of each page, by page key."""
@@ -120,19 +120,19 @@ class PageIndex:
         return [*best, *(outlines[key] for key in others if key in outlines)], len(best) + len(others)
 
     async def _fitted(
-        self, way: Way, pages: list[Outline], count: int, scores: Mapping[str, float]
+        self, way: AnswerRun, pages: list[Outline], count: int, scores: Mapping[str, float]
     ) -> tuple[Forest, str]:
         """The contents, cut where they do not fit, and what is to be said of that."""
         question, numbering, form = way.asked.question, way.reading.numbering, self._rules.outline
         forest = await self._retriever.induced(question, Found(whole(pages, scores), tuple(pages)), numbering)
         forest = fitting(forest, form, self._contents)
         remark = "" if len(forest.trees) == count else f"(Cut: {len(forest.trees)} of {count} pages of this document.)"
-        if len(render(forest, form)) <= self._contents:
+        if len(render_toc(forest, form)) <= self._contents:
             return forest, remark
         page = next(page for page in pages if page.key == forest.trees[0].page_key)
         for fewer in fewer_levels(page, scores):
             forest = await self._retriever.induced(question, Found(fewer, (page,)), numbering)
-            if len(render(forest, form)) <= self._contents:
+            if len(render_toc(forest, form)) <= self._contents:
                 break
         return forest, f"{remark} (Cut: upper levels, and what matches the question.)".strip()
 
@@ -143,7 +143,7 @@ class ReadToolbox(Toolbox):
     tools = (READ,)
     reads = frozenset({READ.name})
 
-    def __init__(self, reading: Reading, trees: TreeStore, rules: Rules, bounds: Bounds) -> None:
+    def __init__(self, reading: ReadingSession, trees: TreeStore, rules: RitBounds, bounds: StrategyBounds) -> None:
         picked = sum(step.tool == PICK_PAGE for step in reading.steps)
         super().__init__(reading, bounds.budget + picked, rules.context_share)
         self._trees = trees
@@ -155,7 +155,7 @@ class ReadToolbox(Toolbox):
         return replace(step, numbers=tuple(asked)), result
 
 
-def system_prompt(rules: Rules, budget: int, *, model_cites: bool) -> str:
+def system_prompt(rules: RitBounds, budget: int, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. A search has picked one document for \

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from navigator.agent.run import AnswerRun
 from navigator.answer import Answer
-from navigator.way import Way
 
 
 class Strategy(Protocol):
@@ -14,6 +14,6 @@ class Strategy(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         """Take `way.asked` to an answer, which `way` makes. Raises ModelError, IngestError."""
         ...

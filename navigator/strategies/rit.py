@@ -11,17 +11,17 @@ from dataclasses import replace
 
 from ingest.model import Scope
 from ingest.ports import TreeStore
+from navigator.agent.loop import LoopConfig, walk
+from navigator.agent.prompts import GET_TOC, READ, READ_FIRST, TOOLS, RitBounds, budget_note, opening, system_prompt
+from navigator.agent.run import AnswerRun
+from navigator.agent.session import ReadingSession
+from navigator.agent.tools import Toolbox, ToolError, listed, numbers, words
 from navigator.answer import Answer, Passage, Step
-from navigator.forest import Forest
-from navigator.loop import Manner, walk
-from navigator.outline import render
-from navigator.passages import passages_of, path_of
 from navigator.ports import ToolCall, ToolResult, UserTurn
-from navigator.reading import Reading
-from navigator.retrieve import Retriever
-from navigator.rules import GET_TOC, READ, READ_FIRST, TOOLS, Rules, budget_note, opening, system_prompt
-from navigator.tools import Toolbox, ToolError, listed, numbers, words
-from navigator.way import Way
+from navigator.retrieval.forest import Forest
+from navigator.retrieval.passages import passages_of, path_of
+from navigator.retrieval.retriever import Retriever
+from navigator.retrieval.toc import render_toc
 
 NEAREST = 3
 """How many sections are offered where nothing was found."""
@@ -30,7 +30,7 @@ NEAREST = 3
 class Rit:
     """The strategy `rit`."""
 
-    def __init__(self, retriever: Retriever, trees: TreeStore, rules: Rules) -> None:
+    def __init__(self, retriever: Retriever, trees: TreeStore, rules: RitBounds) -> None:
         self._retriever = retriever
         self._trees = trees
         self._rules = rules
@@ -39,13 +39,13 @@ class Rit:
     def name(self) -> str:
         return "rit"
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         asked, rules = way.asked, self._rules
         toolbox = RitToolbox(way.reading, self._retriever, self._trees, asked.scope, rules)
         at_hand = await toolbox.offer(asked.at_hand)
         way.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), at_hand, asked.language)))
         system = system_prompt(rules, model_cites=way.model.cites)
-        return await walk(way, toolbox, Manner(system, READ_FIRST, rules.context_share))
+        return await walk(way, toolbox, LoopConfig(system, READ_FIRST, rules.context_share))
 
 
 class RitToolbox(Toolbox):
@@ -55,7 +55,9 @@ class RitToolbox(Toolbox):
     reads = frozenset({READ.name})
     one_kind = True
 
-    def __init__(self, reading: Reading, retriever: Retriever, trees: TreeStore, scope: Scope, rules: Rules) -> None:
+    def __init__(
+        self, reading: ReadingSession, retriever: Retriever, trees: TreeStore, scope: Scope, rules: RitBounds
+    ) -> None:
         super().__init__(reading, rules.budget, rules.context_share)
         self._retriever = retriever
         self._trees = trees
@@ -97,7 +99,7 @@ class RitToolbox(Toolbox):
             if node.number is not None:
                 self.reading.offer(node.number, node.node_id, path)
         await self._remember_nearest(forest)
-        text = render(forest, self._rules.outline) or "Nothing matches this query. Try other words."
+        text = render_toc(forest, self._rules.outline) or "Nothing matches this query. Try other words."
         return replace(step, query=query, shown=text), ToolResult(call.id, text, forest=forest)
 
     async def _read(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
@@ -116,7 +118,7 @@ class RitToolbox(Toolbox):
 
 
 async def read_sections(
-    call_id: str, asked: Sequence[int], reading: Reading, trees: TreeStore, rules: Rules
+    call_id: str, asked: Sequence[int], reading: ReadingSession, trees: TreeStore, rules: RitBounds
 ) -> ToolResult:
     """Read whole sections by the numbers that were shown. Raises ToolError for one that was not, IngestError."""
     unknown = [number for number in asked if reading.offered(number) is None]
@@ -135,7 +137,7 @@ async def read_sections(
     return ToolResult(call_id, " ".join(remark for remark in remarks if remark), passages=tuple(passages))
 
 
-async def load(wanted: Sequence[int], reading: Reading, trees: TreeStore) -> list[Passage]:
+async def load(wanted: Sequence[int], reading: ReadingSession, trees: TreeStore) -> list[Passage]:
     """Nodes that were offered, as passages: pages in the order in which they were asked for, sections of a page in
     document order."""
     behind = {number: reading.offered(number) for number in wanted}
@@ -143,7 +145,7 @@ async def load(wanted: Sequence[int], reading: Reading, trees: TreeStore) -> lis
     return passages_of(await trees.nodes(nodes), nodes)
 
 
-def _fitting(passages: list[Passage], rules: Rules) -> tuple[list[Passage], list[int]]:
+def _fitting(passages: list[Passage], rules: RitBounds) -> tuple[list[Passage], list[int]]:
     """As many as one Read may give; the first always."""
     kept: list[Passage] = []
     left_out: list[int] = []

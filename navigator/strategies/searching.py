@@ -11,18 +11,18 @@ from typing import ClassVar
 
 from ingest.model import Scope
 from ingest.ports import Hit
+from navigator.agent.loop import LoopConfig, walk
+from navigator.agent.prompts import RitBounds, evidence, opening
+from navigator.agent.run import AnswerRun
+from navigator.agent.session import ReadingSession
+from navigator.agent.tools import Toolbox, listed
 from navigator.answer import Answer, Step
-from navigator.forest import Numbering
-from navigator.loop import Manner, walk
-from navigator.parts import Parts
 from navigator.ports import ToolCall, ToolResult, UserTurn
-from navigator.reading import Reading
-from navigator.retrieve import Retriever
-from navigator.rules import Rules, evidence, opening
-from navigator.strategies.bounds import Bounds
+from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.forest import Numbering
+from navigator.retrieval.retriever import Retriever
+from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.rit import NEAREST
-from navigator.tools import Toolbox, listed
-from navigator.way import Way
 
 NOTHING = "Nothing matches this. Try other words."
 
@@ -31,7 +31,13 @@ class SearchToolbox(Toolbox):
     """The base of toolboxes whose tools give chunks, for one question."""
 
     def __init__(
-        self, reading: Reading, scope: Scope, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds
+        self,
+        reading: ReadingSession,
+        scope: Scope,
+        retriever: Retriever,
+        parts: Parts,
+        rules: RitBounds,
+        bounds: StrategyBounds,
     ) -> None:
         super().__init__(reading, bounds.budget, rules.context_share)
         self._scope = scope
@@ -69,13 +75,13 @@ class SearchStrategy:
     how: ClassVar[str]
     toolbox: ClassVar[type[SearchToolbox]]
 
-    def __init__(self, retriever: Retriever, parts: Parts, rules: Rules, bounds: Bounds) -> None:
+    def __init__(self, retriever: Retriever, parts: Parts, rules: RitBounds, bounds: StrategyBounds) -> None:
         self._retriever = retriever
         self._parts = parts
         self._rules = rules
         self._bounds = bounds
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         asked, rules, bounds = way.asked, self._rules, self._bounds
         toolbox = self.toolbox(way.reading, asked.scope, self._retriever, self._parts, rules, bounds)
         way.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), language=asked.language)))
@@ -84,7 +90,7 @@ class SearchStrategy:
             f"You have not read anything yet, so there is nothing to answer from. Call {names}; answer after that."
         )
         system = system_prompt(self.how, bounds.budget, model_cites=way.model.cites)
-        return await walk(way, toolbox, Manner(system, search_first, rules.context_share))
+        return await walk(way, toolbox, LoopConfig(system, search_first, rules.context_share))
 
 
 def system_prompt(tools: str, budget: int, *, model_cites: bool) -> str:

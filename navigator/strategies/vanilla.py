@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import time
 
+from navigator.agent.prompts import evidence, opening
+from navigator.agent.run import AnswerRun
 from navigator.answer import Answer, Step
-from navigator.parts import Parts
 from navigator.ports import UserTurn
-from navigator.retrieve import Retriever
-from navigator.rules import evidence, opening
-from navigator.strategies.bounds import Bounds
+from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.retriever import Retriever
+from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.rit import NEAREST
-from navigator.way import Way
 
 
 class Vanilla:
     """The strategy `vanilla`."""
 
-    def __init__(self, retriever: Retriever, parts: Parts, bounds: Bounds) -> None:
+    def __init__(self, retriever: Retriever, parts: Parts, bounds: StrategyBounds) -> None:
         self._retriever = retriever
         self._parts = parts
         self._bounds = bounds
@@ -29,7 +29,7 @@ class Vanilla:
     def name(self) -> str:
         return "vanilla"
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         """Nothing retrieved: not found, without a call."""
         asked, numbering = way.asked, way.reading.numbering
         started = time.monotonic()

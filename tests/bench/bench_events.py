@@ -25,29 +25,29 @@ from typing import Any
 
 import structlog
 
-from deploy.compose import SystemClock
-from ingest.attempts import Attempts
-from ingest.embed import SentenceTransformerEmbedder
+from deploy.wiring.stores import SystemClock
+from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.events.announce import Announcer
-from ingest.events.kafka import KafkaEventLog
-from ingest.events.kafka_client import Connection
-from ingest.events.sqlite import SqliteEventLog
+from ingest.events.kafka.client import Connection
+from ingest.events.kafka.event_log import KafkaEventLog
+from ingest.events.sqlite.event_log import SqliteEventLog
 from ingest.events.topics import PAGES
-from ingest.indexer import Indexer
-from ingest.indexers import Indexers
-from ingest.losses import Guard
+from ingest.indexing.attempts import Attempts
+from ingest.indexing.indexer import Indexer
+from ingest.indexing.indexers import Indexers
+from ingest.indexing.service import GROUP, IndexerService
 from ingest.model import Site
 from ingest.ports import ChunkIndex, EventLog, Fetcher, TreeStore, Vector
-from ingest.service import GROUP, IndexerService
 from ingest.sites.fetch import HttpFetcher
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.opensearch import OpenSearch
-from ingest.stores.opensearch_trees import OpenSearchTreeStore
-from ingest.stores.opensearch_words import OpenSearchWords
-from ingest.stores.qdrant_vectors import QdrantVectors
-from ingest.stores.split_index import SplitChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.cluster.chunks import SplitChunkIndex
+from ingest.stores.cluster.opensearch import OpenSearch
+from ingest.stores.cluster.trees import OpenSearchTreeStore
+from ingest.stores.cluster.vectors import QdrantVectors
+from ingest.stores.cluster.words import OpenSearchWords
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
+from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from ingest.watch.watcher import SiteWatcher
 from tests.bench.memory import memory

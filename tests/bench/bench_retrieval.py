@@ -22,22 +22,22 @@ from statistics import mean
 
 import structlog
 
-from ingest.indexer import Indexer
+from ingest.indexing.indexer import Indexer
+from ingest.indexing.rounds import Guard, Round
 from ingest.model import Scope, Site
 from ingest.ports import Outline
-from ingest.rounds import Guard, Round
 from ingest.sites.folder import FolderFetcher
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
-from navigator.choosing import covering
-from navigator.forest import Numbering
+from navigator.agent.prompts import RitBounds
 from navigator.models.extractive import ExtractiveModel
 from navigator.navigator import Navigator
-from navigator.outline import render
-from navigator.retrieve import RECIPES, Found, Recipe, Retriever
-from navigator.rules import Rules
+from navigator.retrieval.forest import Numbering
+from navigator.retrieval.node_selection import cover_ancestors
+from navigator.retrieval.retriever import RECIPES, Found, Recipe, Retriever
+from navigator.retrieval.toc import render_toc
 from navigator.strategies.rit import Rit
 from tests.bench.corpus import CACHE, CachedEmbedder, Question, embedder, html_folder, questions
 
@@ -125,7 +125,7 @@ def prefix(found: Found, n: int, recipe: Recipe) -> list[str]:
     if not recipe.cover:
         return list(found.scores)[:n]
     parents = {heading.id: heading.parent for page in found.pages for heading in page.headings}
-    return list(covering(found.scores, parents, n))
+    return list(cover_ancestors(found.scores, parents, n))
 
 
 async def retrieval(retriever: Retriever, recipe: Recipe, judge: Judge, asked: Sequence[Question]) -> None:
@@ -144,7 +144,7 @@ async def retrieval(retriever: Retriever, recipe: Recipe, judge: Judge, asked: S
 
 async def forests(retriever: Retriever, asked: Sequence[Question], count: Callable[[str], int]) -> None:
     found = [await retriever.forest(question.text, Scope(), Numbering()) for question in asked]
-    outline, as_json = (mean(count(render(forest, form)) for forest in found) for form in ("outline", "json"))
+    outline, as_json = (mean(count(render_toc(forest, form)) for forest in found) for form in ("outline", "json"))
     print(f"S(F): outline {outline:.0f} tokens, JSON {as_json:.0f}, ratio {outline / as_json:.3f}")
 
 
@@ -186,7 +186,7 @@ async def main() -> None:
             await retrieval(Retriever(trees, chunks, model, recipe), recipe, judge, asked)
         retriever = Retriever(trees, chunks, model, Recipe())
         await forests(retriever, asked, model.count)
-        navigator = Navigator({"rit": Rit(retriever, trees, Rules())}, ExtractiveModel(model), lambda _: "rit")
+        navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, ExtractiveModel(model), lambda _: "rit")
         await extracts(navigator, judge, asked)
 
 

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.embed import MINILM, SentenceTransformerEmbedder
+from ingest.embedding.sentence_transformers import MINILM, SentenceTransformerEmbedder
 from ingest.ports import Vector
 
 REPOSITORY = Path(__file__).parents[2]

@@ -8,19 +8,20 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deploy.compose import SystemClock
-from ingest.events import kafka_group, sqlite_group
-from ingest.events.kafka import KafkaEventLog
-from ingest.events.kafka_client import Connection
-from ingest.events.sqlite import SqliteEventLog
+from deploy.wiring.stores import SystemClock
+from ingest.events.kafka import group
+from ingest.events.kafka.client import Connection
+from ingest.events.kafka.event_log import KafkaEventLog
+from ingest.events.sqlite import consumer
+from ingest.events.sqlite.event_log import SqliteEventLog
 from ingest.ports import ChunkIndex, Embedder, EventLog, TreeStore
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.opensearch import OpenSearch
-from ingest.stores.opensearch_trees import OpenSearchTreeStore
-from ingest.stores.opensearch_words import OpenSearchWords
-from ingest.stores.qdrant_vectors import QdrantVectors
-from ingest.stores.split_index import SplitChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.cluster.chunks import SplitChunkIndex
+from ingest.stores.cluster.opensearch import OpenSearch
+from ingest.stores.cluster.trees import OpenSearchTreeStore
+from ingest.stores.cluster.vectors import QdrantVectors
+from ingest.stores.cluster.words import OpenSearchWords
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from tests.fakes.embedder import HashingEmbedder
 
 SESSION = 1.5
@@ -77,11 +78,11 @@ async def open_stores(column: Column) -> AsyncIterator[Stores]:
 @asynccontextmanager
 async def open_events(column: Column) -> AsyncIterator[EventLog]:
     if column.embedded:
-        timing = sqlite_group.Timing(session=SESSION, hand_over=SESSION, poll=0.02)
+        timing = consumer.Timing(session=SESSION, hand_over=SESSION, poll=0.02)
         async with SqliteEventLog(Path(column.folder) / "events.sqlite", SystemClock(), timing=timing) as events:
             yield events
         return
-    quick = kafka_group.Timing(session=SESSION, hand_over=SESSION, watch=5.0)
+    quick = group.GroupTiming(session=SESSION, hand_over=SESSION, watch=5.0)
     async with KafkaEventLog(
         Connection((column.kafka,), prefix=f"{column.name}.", timeout=TIMEOUT), timing=quick
     ) as log:

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from deploy.compose import open_stores
-from deploy.events import open_events
-from deploy.settings import load
+from deploy.settings.root import load
+from deploy.wiring.events import open_events
+from deploy.wiring.stores import open_stores
 from tests.chaos.columns import Stores
 from tests.chaos.runs import Plan, Rig, run
 from tests.chaos.storm import Report
@@ -42,7 +42,7 @@ sitemap = "{start}sitemap.xml"
 allow_private = true
 obey_robots = false
 """
-RITBOT = (sys.executable, "-c", "from deploy.cli import main; main()")
+RITBOT = (sys.executable, "-c", "from deploy.commands.cli import main; main()")
 
 
 async def run_commands(plan: Plan) -> Report:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from deploy.compose import SystemClock
+from deploy.wiring.stores import SystemClock
+from ingest.indexing.rounds import Round
 from ingest.ports import EventLog
-from ingest.rounds import Round
 from tests.chaos.changing_site import ChangingSite
 from tests.chaos.columns import TIMEOUT, Column, Stores, open_events, open_stores
 from tests.chaos.contents import Held, contents, differences, strays

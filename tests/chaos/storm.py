@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from ingest.errors import IngestError
 from ingest.events.codec import dump_event, load_dead, load_event
 from ingest.events.topics import PAGES, dead_topic
+from ingest.indexing.service import GROUP
 from ingest.model import PageEvent
 from ingest.ports import EventLog
-from ingest.service import GROUP
 from tests.chaos.changing_site import ChangingSite
 from tests.chaos.fleet import Fleet, Heard
 from tests.contract.log_reading import eventually

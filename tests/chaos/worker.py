@@ -20,19 +20,19 @@ from functools import partial
 
 import structlog
 
-from deploy.compose import SystemClock
-from ingest.attempts import Attempts
+from deploy.wiring.stores import SystemClock
 from ingest.errors import StoreUnavailable
 from ingest.events.announce import Announcer
-from ingest.events.workers import Patience
-from ingest.indexer import Indexer
-from ingest.indexers import Indexers
-from ingest.losses import Guard
+from ingest.events.workers import RetryPolicy
+from ingest.indexing.attempts import Attempts
+from ingest.indexing.indexer import Indexer
+from ingest.indexing.indexers import Indexers
+from ingest.indexing.service import IndexerService
 from ingest.model import Site
 from ingest.ports import EventLog, Fetcher
-from ingest.service import IndexerService
 from ingest.sites.fetch import HttpFetcher
 from ingest.text.chunks import Sizes
+from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from ingest.watch.watcher import SiteWatcher
 from tests.chaos.columns import Column, Stores, open_events, open_stores
@@ -45,7 +45,7 @@ PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for
 ANY_LOSS = Guard(share=1.0, pages=100_000)
 """The guard would keep pages that an index made from scratch does not have."""
 SIZES = Sizes(60, 20)
-SOON = Patience(attempts=60, pause=0.05, longest=0.5, grace=3.0)
+SOON = RetryPolicy(attempts=60, pause=0.05, longest=0.5, grace=3.0)
 """So many attempts that no page is given up, however often its indexer is killed."""
 _AGAIN = 0.5
 

@@ -22,20 +22,21 @@ from bot.ports import BotStore
 from bot.store.opensearch import OpenSearchBotStore
 from bot.store.sealing import KeySeal, Seal
 from bot.store.sqlite import SqliteBotStore
-from deploy.compose import SystemClock
-from ingest.embed import SentenceTransformerEmbedder
-from ingest.events import kafka_group, sqlite_group
-from ingest.events.kafka import KafkaEventLog
-from ingest.events.kafka_client import Connection
-from ingest.events.sqlite import SqliteEventLog
+from deploy.wiring.stores import SystemClock
+from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
+from ingest.events.kafka import group
+from ingest.events.kafka.client import Connection
+from ingest.events.kafka.event_log import KafkaEventLog
+from ingest.events.sqlite import consumer
+from ingest.events.sqlite.event_log import SqliteEventLog
 from ingest.ports import ChunkIndex, Clock, Embedder, EventLog, TreeStore
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.opensearch import OpenSearch
-from ingest.stores.opensearch_trees import OpenSearchTreeStore
-from ingest.stores.opensearch_words import OpenSearchWords
-from ingest.stores.qdrant_vectors import QdrantVectors
-from ingest.stores.split_index import SplitChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.cluster.chunks import SplitChunkIndex
+from ingest.stores.cluster.opensearch import OpenSearch
+from ingest.stores.cluster.trees import OpenSearchTreeStore
+from ingest.stores.cluster.vectors import QdrantVectors
+from ingest.stores.cluster.words import OpenSearchWords
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from tests.contract.chunks import DIMENSIONS, EAST
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.exchanges import SetClock
@@ -114,13 +115,13 @@ def remove(url: str) -> None:
 
 
 def sqlite_log(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[EventLog]:
-    timing = sqlite_group.Timing(session=SESSION, hand_over=HAND_OVER, poll=0.02)
+    timing = consumer.Timing(session=SESSION, hand_over=HAND_OVER, poll=0.02)
     return SqliteEventLog(folder / "events.sqlite", SystemClock(), timing=timing)
 
 
 def kafka_log(request: pytest.FixtureRequest, _: Path) -> AbstractAsyncContextManager[EventLog]:
     connection = Connection((request.getfixturevalue("kafka").address,))
-    return KafkaEventLog(connection, timing=kafka_group.Timing(session=SESSION, hand_over=HAND_OVER))
+    return KafkaEventLog(connection, timing=group.GroupTiming(session=SESSION, hand_over=HAND_OVER))
 
 
 @asynccontextmanager

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import pytest
 
-from bot.backup import bot_sections
 from bot.model import ChannelSettings
 from bot.ports import BotStore
+from bot.store.backup import bot_sections
 from bot.store.sealing import KeySeal, LeftSealed, Seal
 from bot.store.sqlite import SqliteBotStore
-from ingest.backup import check, put_back, write
+from ingest.backup.archive import check, put_back, write
 from ingest.errors import BackupUnusable
 from tests.contract.conftest import KEY, OpenBotStore
 from tests.fakes.exchanges import NOON, TOKEN, SetClock, answered, installation, waiting

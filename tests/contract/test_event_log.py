@@ -9,8 +9,8 @@ import pytest
 
 from ingest.errors import GroupBusy, RecordTooLarge, Undecodable
 from ingest.events.codec import load_dead
-from ingest.events.dead import GROUP as DEAD_LETTERS
-from ingest.events.dead import dead_letters, send_again, settle
+from ingest.events.dead_letters import GROUP as DEAD_LETTERS
+from ingest.events.dead_letters import dead_letters, send_again, settle
 from ingest.events.topics import MAX_BYTES, dead_topic
 from ingest.ports import EventLog
 from tests.contract.conftest import OpenLog

@@ -15,27 +15,27 @@ from datetime import UTC, datetime
 import pytest
 
 from ingest.model import Block
+from navigator.agent.prompts import TOOLS, RitBounds, opening, system_prompt
 from navigator.answer import Passage
-from navigator.extracts import Weights
-from navigator.forest import Forest, ForestNode, ForestTree
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.extractive import ExtractiveModel
-from navigator.outline import render
+from navigator.models.extracts import Weights
 from navigator.ports import (
-    Called,
-    Cited,
-    Ended,
+    CitationDelta,
     Model,
     ModelEvent,
     ModelTurn,
-    Said,
+    TextDelta,
     ToolCall,
+    ToolCallEvent,
     ToolResult,
     ToolTurn,
     Turn,
+    TurnEnd,
     UserTurn,
 )
-from navigator.rules import TOOLS, Rules, opening, system_prompt
+from navigator.retrieval.forest import Forest, ForestNode, ForestTree
+from navigator.retrieval.toc import render_toc
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.messages_api import Answer, MessagesApi, Request, cited, text, tool
 
@@ -109,13 +109,13 @@ def forest() -> Forest:
 
 def result(call: ToolCall) -> ToolResult:
     if call.name == "get_toc":
-        return ToolResult(call.id, render(forest()), forest=forest())
+        return ToolResult(call.id, render_toc(forest()), forest=forest())
     assert call.name == "read"
     return ToolResult(call.id, passages=tuple(passage(number) for number in call.arguments["sections"]))
 
 
 async def one_turn(model: Model, turns: Sequence[Turn], *, must_answer: bool = False) -> list[ModelEvent]:
-    system = system_prompt(Rules(), model_cites=model.cites)
+    system = system_prompt(RitBounds(), model_cites=model.cites)
     return [event async for event in model.turn(system, turns, TOOLS, must_answer=must_answer)]
 
 
@@ -126,12 +126,12 @@ async def conversation(model: Model, question: str = QUESTION) -> tuple[list[Tur
     for _ in range(5):
         events = await one_turn(model, turns)
         heard.append(events)
-        calls = tuple(event.call for event in events if isinstance(event, Called))
+        calls = tuple(event.call for event in events if isinstance(event, ToolCallEvent))
         if not calls:
             return turns, heard
-        said = "".join(event.text for event in events if isinstance(event, Said))
+        said = "".join(event.text for event in events if isinstance(event, TextDelta))
         ended = events[-1]
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, TurnEnd)
         turns.append(ModelTurn(said, calls, ended.echo))
         turns.append(ToolTurn(tuple(result(call) for call in calls), note="[Left: some calls.]"))
     pytest.fail("the model never answered")
@@ -146,40 +146,40 @@ async def test_a_model_says_what_it_is(model: Model) -> None:
 async def test_every_turn_ends_once_and_says_nothing_after(model: Model) -> None:
     _, heard = await conversation(model)
     for events in heard:
-        assert [isinstance(event, Ended) for event in events].index(True) == len(events) - 1
+        assert [isinstance(event, TurnEnd) for event in events].index(True) == len(events) - 1
 
 
 async def test_calls_name_offered_tools_have_ids_of_their_own_and_are_the_reason_for_the_end(model: Model) -> None:
     _, heard = await conversation(model)
-    calls = [event.call for events in heard for event in events if isinstance(event, Called)]
+    calls = [event.call for events in heard for event in events if isinstance(event, ToolCallEvent)]
     assert {call.name for call in calls} <= {tool.name for tool in TOOLS}
     for events in heard:
-        in_turn = [event.call.id for event in events if isinstance(event, Called)]
+        in_turn = [event.call.id for event in events if isinstance(event, ToolCallEvent)]
         assert len(set(in_turn)) == len(in_turn)
         ended = events[-1]
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, TurnEnd)
         assert (ended.reason == "calls") == bool(in_turn)
 
 
 async def test_it_searches_then_reads_then_answers_with_a_citation_of_what_it_read(model: Model) -> None:
     turns, heard = await conversation(model)
-    names = [[event.call.name for event in events if isinstance(event, Called)] for events in heard]
+    names = [[event.call.name for event in events if isinstance(event, ToolCallEvent)] for events in heard]
     assert names == [["get_toc"], ["read"], []]
     read = [p for turn in turns if isinstance(turn, ToolTurn) for each in turn.results for p in each.passages]
-    citations = [event for event in heard[-1] if isinstance(event, Cited)]
+    citations = [event for event in heard[-1] if isinstance(event, CitationDelta)]
     assert citations
     for found in citations:
         made = read[found.index].cite(found.first, found.last, found.quote)
         assert "8443" in made.quote
-    assert isinstance(heard[-1][0], Said), "a citation belongs to words that were said before it"
+    assert isinstance(heard[-1][0], TextDelta), "a citation belongs to words that were said before it"
 
 
 async def test_a_model_that_must_answer_calls_nothing(model: Model) -> None:
     turns, _ = await conversation(model)
     for asked in (turns, turns[:1]):
         events = await one_turn(model, asked, must_answer=True)
-        assert not [event for event in events if isinstance(event, Called)]
-        assert isinstance(events[-1], Ended)
+        assert not [event for event in events if isinstance(event, ToolCallEvent)]
+        assert isinstance(events[-1], TurnEnd)
         assert events[-1].reason == "end"
 
 
@@ -192,10 +192,10 @@ async def test_questions_side_by_side_do_not_mix(model: Model) -> None:
 
 async def test_a_turn_that_is_left_early_leaves_the_model_usable(model: Model) -> None:
     turns = [UserTurn(opening(QUESTION))]
-    stream = model.turn(system_prompt(Rules(), model_cites=model.cites), turns, TOOLS)
+    stream = model.turn(system_prompt(RitBounds(), model_cites=model.cites), turns, TOOLS)
     async with aclosing(stream) as events:  # type: ignore[type-var]
-        assert isinstance(await anext(events), Said)
-    assert isinstance((await one_turn(model, turns))[-1], Ended)
+        assert isinstance(await anext(events), TextDelta)
+    assert isinstance((await one_turn(model, turns))[-1], TurnEnd)
 
 
 async def test_the_same_turns_may_be_asked_again(model: Model) -> None:
@@ -207,11 +207,11 @@ async def test_usage_is_never_negative(model: Model) -> None:
     _, heard = await conversation(model)
     for events in heard:
         ended = events[-1]
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, TurnEnd)
         usage = ended.usage
         counts = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
         assert min(*counts, ended.context_tokens, usage.cost or 0) >= 0
 
 
 def _words(events: Sequence[ModelEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, Said))
+    return "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from ingest.backup_trees import note_section
-from ingest.notes import Entry, InducedOutline, Notes, Spent, Summary, Total, outlines_of, summaries_of
-from ingest.stores.opensearch import OpenSearch
-from ingest.stores.opensearch_notes import OpenSearchNotes
-from ingest.stores.sqlite_notes import SqliteNotes
+from ingest.backup.trees import note_section
+from ingest.notes import InducedOutline, NoteEntry, Notes, SectionSummary, Spent, Total, outlines_of, summaries_of
+from ingest.stores.cluster.notes import OpenSearchNotes
+from ingest.stores.cluster.opensearch import OpenSearch
+from ingest.stores.embedded.notes import SqliteNotes
 from tests.contract.conftest import PATIENCE, own_name, remove
 from tests.fakes.notes import MemoryNotes
 
 OpenNotes = Callable[[], AbstractAsyncContextManager[Notes]]
 SPENT = Spent(1, 1_000, 50, 0.00125, 0)
-ABOUT = Entry("summary", "h1", "1", Summary("How to prime the pump: “água”.", ("prime", "pump")), 0, SPENT)
-PARTS = Entry("outline", "h1", "1", InducedOutline((("Install", 2), ("Use", 7))), 0, SPENT)
-FAILED = Entry("summary", "h2", "1", None, 1, Spent(1, 10, 5, 0.0, 1))
+ABOUT = NoteEntry("summary", "h1", "1", SectionSummary("How to prime the pump: “água”.", ("prime", "pump")), 0, SPENT)
+PARTS = NoteEntry("outline", "h1", "1", InducedOutline((("Install", 2), ("Use", 7))), 0, SPENT)
+FAILED = NoteEntry("summary", "h2", "1", None, 1, Spent(1, 10, 5, 0.0, 1))
 
 
 def sqlite(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[Notes]:
@@ -84,7 +84,7 @@ async def test_what_replies_cost_adds_up_and_failures_do_until_one_is_of_use(not
     await notes.add(FAILED)
     there = (await notes.of("summary", ["h2"]))["h2"]
     assert (there.failures, there.found, there.spent.replies, there.spent.unpriced) == (2, None, 2, 2)
-    await notes.add(Entry("summary", "h2", "1", ABOUT.found, 0, SPENT))
+    await notes.add(NoteEntry("summary", "h2", "1", ABOUT.found, 0, SPENT))
     there = (await notes.of("summary", ["h2"]))["h2"]
     assert (there.failures, there.found) == (0, ABOUT.found)
     assert there.spent == Spent(3, 1_020, 60, 0.00125, 2)
@@ -92,9 +92,9 @@ async def test_what_replies_cost_adds_up_and_failures_do_until_one_is_of_use(not
 
 async def test_a_failure_in_another_form_leaves_what_was_found_and_counts_anew(notes: Notes) -> None:
     await notes.add(FAILED)
-    await notes.add(Entry("summary", "h2", "2", None, 1, SPENT))
+    await notes.add(NoteEntry("summary", "h2", "2", None, 1, SPENT))
     await notes.add(ABOUT)
-    await notes.add(Entry("summary", "h1", "2", None, 1, SPENT))
+    await notes.add(NoteEntry("summary", "h1", "2", None, 1, SPENT))
     found = await notes.of("summary", ["h1", "h2"])
     assert (found["h2"].form, found["h2"].failures) == ("2", 1)
     assert (found["h1"].form, found["h1"].failures, found["h1"].found) == ("2", 1, ABOUT.found)
@@ -125,7 +125,7 @@ async def test_of_many_that_add_at_once_none_is_lost(notes: Notes) -> None:
 
 
 async def test_all_are_walked_in_the_order_of_their_keys(notes: Notes) -> None:
-    made = [Entry("summary", f"h{n:04}", "1", ABOUT.found, 0, SPENT) for n in range(12)]
+    made = [NoteEntry("summary", f"h{n:04}", "1", ABOUT.found, 0, SPENT) for n in range(12)]
     for entry in reversed(made):
         await notes.add(entry)
     await notes.add(PARTS)
@@ -136,7 +136,7 @@ async def test_a_backup_brings_notes_back_as_they_were_and_leaves_those_that_are
     before = MemoryNotes()
     for entry in (ABOUT, FAILED, FAILED, PARTS):
         await before.add(entry)
-    newer = Entry("summary", "h1", "2", Summary("Newer.", ()), 0, SPENT)
+    newer = NoteEntry("summary", "h1", "2", SectionSummary("Newer.", ()), 0, SPENT)
     await notes.add(newer)
     saved, restored = note_section(before), note_section(notes)
     lines = [line async for line in saved.lines]

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.errors import Conflict
 from ingest.model import Block, Node, PageRecord
-from ingest.ports import Heading, Outline, Stored, TreeStore, WatchState
+from ingest.ports import Outline, OutlineHeading, Stored, TreeStore, WatchState
 from tests.contract.conftest import OpenTrees
 from tests.contract.records import BASE, NOON, RICH, live, page, without_page
 
@@ -153,9 +153,9 @@ async def test_an_outline_has_all_of_a_page_but_its_texts(trees: TreeStore) -> N
             title="T:rich",
             canonical=RICH.key,
             headings=(
-                Heading("n0", None, 0, "Übersicht – 概要 🦊", None, "page", True),
-                Heading("n1", "n0", 1, "", "a b", "heading", True),
-                Heading("n2", "n1", 6, "container", "c", "definition", False),
+                OutlineHeading("n0", None, 0, "Übersicht – 概要 🦊", None, "page", True),
+                OutlineHeading("n1", "n0", 1, "", "a b", "heading", True),
+                OutlineHeading("n2", "n1", 6, "container", "c", "definition", False),
             ),
             chunk_ids=frozenset({"c1", "c2", "c3"}),
             checked_at=NOON + timedelta(days=1),

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.errors import Conflict
 from ingest.model import PARSER_VERSION, Block, Claims, Crumb, Node
-from ingest.ports import PageState, Place, TreeStore, WatchState
+from ingest.ports import PageState, SiteAncestor, TreeStore, WatchState
 from tests.contract.conftest import OpenTrees
 from tests.contract.records import BASE, NOON, RICH, live, page, without_page
 
@@ -28,9 +28,9 @@ async def test_places_come_from_the_claims_of_the_whole_site(trees: TreeStore) -
     assert await trees.place([BASE + "leaf", BASE + "home", BASE + "unknown"]) == {
         BASE + "home": (),
         BASE + "leaf": (
-            Place("T:home", BASE + "home", BASE + "home"),
-            Place("T:guide", BASE + "guide", BASE + "guide"),
-            Place("Chapter"),
+            SiteAncestor("T:home", BASE + "home", BASE + "home"),
+            SiteAncestor("T:guide", BASE + "guide", BASE + "guide"),
+            SiteAncestor("Chapter"),
         ),
     }
 
@@ -39,7 +39,7 @@ async def test_sites_do_not_place_each_others_pages(trees: TreeStore) -> None:
     await trees.put(live("home", site="other"), None)
     await trees.put(live("p", claims=under(Crumb("Home", BASE + "home"))), None)
     placed = await trees.place([BASE + "p", BASE + "home"])
-    assert placed == {BASE + "p": (Place("Home", None, BASE + "home"),), BASE + "home": ()}
+    assert placed == {BASE + "p": (SiteAncestor("Home", None, BASE + "home"),), BASE + "home": ()}
 
 
 async def test_places_follow_every_change_of_the_site_whoever_made_it(open_trees: OpenTrees) -> None:

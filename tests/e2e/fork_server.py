@@ -95,7 +95,7 @@ if __name__ == "__main__":
     gc.freeze()  # or each collection would copy what was loaded here
     serve(socket.socket(fileno=int(sys.argv[1])))
 
-    from deploy.cli import main
+    from deploy.commands.cli import main
 
     try:
         main()

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from bot.answering import STOPPED
+from bot.answering.service import STOPPED
 from tests.e2e.test_command import ritbot
 from tests.e2e.test_roles_on_cluster import Running, is_ready, running, until
 from tests.fakes.messages_api import MessagesApi

@@ -18,7 +18,7 @@ from tests.e2e.forked import FORKS, Forked
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
 
-RITBOT = (sys.executable, "-c", "from deploy.cli import main; main()")
+RITBOT = (sys.executable, "-c", "from deploy.commands.cli import main; main()")
 PAGES = {
     "install": html(
         "Installing Pumpkin",

@@ -13,7 +13,7 @@ from navigator.evaluation.results import load_result
 from tests.e2e.forked import FORKS, Forked
 from tests.e2e.test_command import PAGES, environment, ritbot
 from tests.fakes.messages_api import Answer, MessagesApi, Request, Scripted, text
-from tests.integration.evaluation.setting import Endpoint
+from tests.integration.navigator.evaluation.setting import Endpoint
 
 SITE = "https://pumpkin.example/docs/"
 QUESTIONS: list[dict[str, Any]] = [

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-from deploy.compose import open_notes, open_trees
-from deploy.settings import load
+from deploy.settings.root import load
+from deploy.wiring.stores import open_notes, open_trees
 from ingest.urls import page_key
 from navigator.evaluation.questions import load_questions
 from navigator.evaluation.results import load_result
@@ -25,8 +25,8 @@ from tests.fakes.annotator import Annotator
 from tests.fakes.messages_api import Answer, MessagesApi, Request, Scripted, cited, tool
 from tests.fakes.proposer import Proposer
 from tests.fakes.site import html
-from tests.integration.evaluation.setting import Endpoint
-from tests.integration.strategies.rdr2_scripts import Script, ans, is_router
+from tests.integration.navigator.evaluation.setting import Endpoint
+from tests.integration.navigator.strategies.rdr2_scripts import Script, ans, is_router
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.settings import load
+from deploy.settings.root import load
 from tests.e2e.test_command import ritbot
 from tests.servers.java import accepts
 

@@ -13,10 +13,10 @@ from urllib.parse import unquote
 from playwright.async_api import Page, expect
 from rich.console import Console
 
-from deploy.health import Health
-from deploy.model_settings import ModelSettings
-from deploy.roles import run_roles
-from deploy.settings import IndexSettings, Settings
+from deploy.serving.health import Health
+from deploy.serving.roles import run_roles
+from deploy.settings.model import ModelSettings
+from deploy.settings.root import IndexSettings, Settings
 from tests.conftest import ROOT
 from tests.play import Play
 from tests.play.browser import chromium

@@ -20,9 +20,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from deploy.compose import open_trees
-from deploy.hooks import sign
-from deploy.settings import load
+from deploy.serving.docs_hook import sign
+from deploy.settings.root import load
+from deploy.wiring.stores import open_trees
 from ingest.ports import TreeStore
 from ingest.urls import page_key
 from tests.e2e.test_command import ritbot, start

@@ -26,7 +26,7 @@ from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
 
 QUESTION = "How often should I rotate the signing keys?"
-WITH_MODULES = (sys.executable, "-c", "import atexit, sys\nfrom deploy.cli import main\n"
+WITH_MODULES = (sys.executable, "-c", "import atexit, sys\nfrom deploy.commands.cli import main\n"
                 "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\nmain()")  # fmt: skip
 
 

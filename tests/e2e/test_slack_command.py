@@ -7,7 +7,7 @@ import re
 import signal
 from pathlib import Path
 
-from bot.slack.over_http import EVENTS
+from bot.slack.inbound.http_mode import EVENTS
 from tests.e2e.test_command import RITBOT, environment, ritbot
 from tests.fakes.slack.server import FakeSlack
 

@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ingest.indexer import Indexer
+from ingest.indexing.indexer import Indexer
+from ingest.indexing.projection import Projection
+from ingest.indexing.reconcile import Reconciler
 from ingest.model import PageEvent, Scope, Site
 from ingest.ports import ChunkIndex, TreeStore
-from ingest.projection import Projection
-from ingest.reconcile import Reconciler
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.opensearch import OpenSearch
-from ingest.stores.opensearch_trees import OpenSearchTreeStore
-from ingest.stores.opensearch_words import OpenSearchWords
-from ingest.stores.qdrant_vectors import QdrantVectors
-from ingest.stores.split_index import SplitChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.cluster.chunks import SplitChunkIndex
+from ingest.stores.cluster.opensearch import OpenSearch
+from ingest.stores.cluster.trees import OpenSearchTreeStore
+from ingest.stores.cluster.vectors import QdrantVectors
+from ingest.stores.cluster.words import OpenSearchWords
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 from tests.fakes.embedder import HashingEmbedder

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.model import Exchange, Feedback, Installation, Posted, Question, question_id
 from ingest.model import Block
-from navigator.answer import Answer, Passage, Source, Step, Trace, Usage
+from navigator.answer import Answer, CitedSource, Passage, Step, Trace, Usage
 
 NOON = datetime(2026, 5, 1, 12, 0, 0, 123456, UTC)
 TOKEN = "xoxb-very-secret"
@@ -80,7 +80,7 @@ def answer(size: int = 0, reads: int = 2) -> Answer:
         question="Question?",
         text="Once a year. [1]",
         outcome="answered",
-        sources=(Source(1, (passages[0].cite(0), passages[0].cite(1))),),
+        sources=(CitedSource(1, (passages[0].cite(0), passages[0].cite(1))),),
         nearest=(passage(9),),
         unsupported=("Übrigens 概要 🦊.",),
         trace=trace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from navigator.ports import Called, Ended, ModelEvent, Said, Tool, ToolCall, Turn
+from navigator.ports import ModelEvent, TextDelta, Tool, ToolCall, ToolCallEvent, Turn, TurnEnd
 
 
 class ScriptedModel:
@@ -30,14 +30,14 @@ class ScriptedModel:
             raise step
         for event in step:
             yield event
-        if not any(isinstance(event, Ended) for event in step):
-            calls = any(isinstance(event, Called) for event in step)
-            yield Ended("calls" if calls else "end")
+        if not any(isinstance(event, TurnEnd) for event in step):
+            calls = any(isinstance(event, ToolCallEvent) for event in step)
+            yield TurnEnd("calls" if calls else "end")
 
 
 def toc(query: str, call_id: str = "t") -> list[ModelEvent]:
-    return [Said("Looking."), Called(ToolCall(call_id, "get_toc", {"query": query}))]
+    return [TextDelta("Looking."), ToolCallEvent(ToolCall(call_id, "get_toc", {"query": query}))]
 
 
 def read(*sections: Any, call_id: str = "r") -> list[ModelEvent]:
-    return [Said("Reading."), Called(ToolCall(call_id, "read", {"sections": list(sections)}))]
+    return [TextDelta("Reading."), ToolCallEvent(ToolCall(call_id, "read", {"sections": list(sections)}))]

@@ -9,28 +9,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bot.answering import AnswerService, Bounds
+from bot.answering.lease import LeaseTimings
+from bot.answering.quota import Quota
+from bot.answering.service import AnsweringLimits, AnswerService
 from bot.events import ANSWERS, QUESTIONS, dump_question, load_ending
-from bot.lease import Terms
-from bot.limits import Limits
 from bot.model import ChannelSettings, Exchange, Question
-from bot.ports import Voice
+from bot.ports import Delivery
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
-from ingest.events.sqlite import SqliteEventLog
-from ingest.events.workers import Patience
+from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.workers import RetryPolicy
+from navigator.agent.run import Listener
 from navigator.answer import Answer, Step
-from navigator.conversation import Earlier
-from navigator.way import Listener
+from navigator.question.rewrite import Earlier
 from tests.fakes import exchanges
 from tests.fakes.pipeline import QUICK, WallClock
 from tests.fakes.voice import FakeVoice
 
-QUICKLY = Bounds(
+QUICKLY = AnsweringLimits(
     longest=20.0,
-    terms=Terms(lease=1.0, look=0.02),
-    patience=Patience(attempts=3, pause=0.01, longest=0.02, grace=5.0),
-    limits=Limits(0, 0),
+    terms=LeaseTimings(lease=1.0, look=0.02),
+    patience=RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0),
+    limits=Quota(0, 0),
 )
 TOLD = Step("get_toc", "Looking.", "keys")
 
@@ -74,7 +74,7 @@ class Office:
     async def settings_of(self, team: str, channel: str) -> ChannelSettings:
         return self.settings
 
-    def made(self, bounds: Bounds = QUICKLY, voice: Voice | None = None) -> AnswerService:
+    def made(self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None) -> AnswerService:
         return AnswerService(
             self.events,
             self.store,
@@ -86,7 +86,9 @@ class Office:
         )
 
     @asynccontextmanager
-    async def service(self, bounds: Bounds = QUICKLY, voice: Voice | None = None) -> AsyncIterator[AnswerService]:
+    async def service(
+        self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None
+    ) -> AsyncIterator[AnswerService]:
         service = self.made(bounds, voice)
         running = asyncio.create_task(service.run())
         try:

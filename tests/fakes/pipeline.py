@@ -19,32 +19,32 @@ from typing import Any
 
 import httpx
 
-from ingest.attempts import Attempts
 from ingest.events.announce import Announcer
 from ingest.events.codec import DeadLetter, load_dead, load_event
-from ingest.events.sqlite import SqliteEventLog
-from ingest.events.sqlite_group import Timing
+from ingest.events.sqlite.consumer import Timing
+from ingest.events.sqlite.event_log import SqliteEventLog
 from ingest.events.topics import PAGES, dead_topic
-from ingest.events.workers import Patience
-from ingest.indexer import Indexer
-from ingest.indexers import Indexers
-from ingest.losses import Guard
+from ingest.events.workers import RetryPolicy
+from ingest.indexing.attempts import Attempts
+from ingest.indexing.indexer import Indexer
+from ingest.indexing.indexers import Indexers
+from ingest.indexing.service import GROUP, IndexerService
 from ingest.model import Page, PageEvent, PageRecord, Site
 from ingest.ports import ChunkIndex, Fetcher, TreeStore
-from ingest.service import GROUP, IndexerService
 from ingest.sites.fetch import HttpFetcher
 from ingest.sites.folder import FolderFetcher
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
+from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
-from ingest.watch.tick import Tally
+from ingest.watch.watch_cycle import CycleSummary
 from ingest.watch.watcher import SiteWatcher
 from tests.fakes.embedder import HashingEmbedder
 
 QUICK = Timing(session=5.0, hand_over=1.0, poll=0.01)
-SOON = Patience(attempts=3, pause=0.01, longest=0.02, grace=5.0)
+SOON = RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0)
 PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
 
 
@@ -95,7 +95,7 @@ class Pipeline:
     open_fetcher: Callable[[Site], AbstractAsyncContextManager[Fetcher]] = open_fetcher
     clock: MovingClock = field(default_factory=MovingClock)
     pace: Pace = PACE
-    patience: Patience = SOON
+    patience: RetryPolicy = SOON
     parallel: int = 4
 
     def watcher(self, every: float = 300.0) -> SiteWatcher:
@@ -139,7 +139,7 @@ class Pipeline:
             chance=random.Random(1),
         )
 
-    async def tick(self) -> Tally:
+    async def tick(self) -> CycleSummary:
         return await self.watcher().tick()
 
     async def work(self, wrap: Callable[[Any], Any] = lambda store: store) -> IndexerService:
@@ -154,7 +154,7 @@ class Pipeline:
             await running
         return service
 
-    async def settle(self) -> Tally:
+    async def settle(self) -> CycleSummary:
         tally = await self.tick()
         await self.work()
         return tally

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from navigator.answer import Usage
 from navigator.errors import ModelUnreachable
-from navigator.ports import Ended, ModelEvent, Said, Tool, Turn, UserTurn
-from navigator.proposing.turns import UNKNOWN
+from navigator.evaluation.proposing.turns import UNKNOWN
+from navigator.ports import ModelEvent, TextDelta, Tool, Turn, TurnEnd, UserTurn
 from tests.fakes.messages_api import Answer, Failure, Json, Request, Scripted, text
 
 USAGE = {"input_tokens": 1_000, "output_tokens": 100}
@@ -75,8 +75,8 @@ class Proposer:
         said = self.reply(system, user.text)
         if said is None:
             raise ModelUnreachable("The model is overloaded.")
-        yield Said(said)
-        yield Ended(self.ends.get(self.asked[-1], "end"), Usage(*USAGE.values(), cost=self._cost))
+        yield TextDelta(said)
+        yield TurnEnd(self.ends.get(self.asked[-1], "end"), Usage(*USAGE.values(), cost=self._cost))
 
     def reply(self, system: str, prompt: str) -> str | None:
         """None: a fault."""

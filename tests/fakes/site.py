@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ingest.indexer import Indexer, Outcome
+from ingest.indexing.indexer import Indexer, Outcome
 from ingest.model import PageEvent, Site
 from ingest.notes import Notes
 from ingest.ports import Fetched
-from ingest.stores.edge import EdgeChunkIndex
-from ingest.stores.sqlite import SqliteTreeStore
+from ingest.stores.embedded.chunks import EdgeChunkIndex
+from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 from tests.fakes.embedder import HashingEmbedder

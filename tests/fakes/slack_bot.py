@@ -16,24 +16,24 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from bot.answering import GROUP, AnswerService
+from bot.answering.service import GROUP, AnswerService
 from bot.events import QUESTIONS
 from bot.model import Exchange
-from bot.slack.over_http import EVENTS
+from bot.slack.inbound.http_mode import EVENTS
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
-from deploy.bot_roles import open_answering, open_listening
-from deploy.compose import Stores, SystemClock
-from deploy.http import serving
-from deploy.known_sites import KnownSites
-from deploy.model_settings import ModelSettings
-from deploy.roles import Talking
-from deploy.settings import IndexSettings, Settings
-from deploy.slack_settings import AnswersSettings, SlackSettings
-from deploy.store_settings import HttpSettings
+from deploy.serving.http import serving
+from deploy.serving.roles import SlackRoles
+from deploy.settings.known_sites import KnownSites
+from deploy.settings.model import ModelSettings
+from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.slack import AnswersSettings, SlackSettings
+from deploy.settings.stores import HttpSettings
+from deploy.wiring.bot_roles import open_answering, open_listening
+from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable
-from ingest.events.sqlite import SqliteEventLog
-from ingest.events.sqlite_group import Timing
+from ingest.events.sqlite.consumer import Timing
+from ingest.events.sqlite.event_log import SqliteEventLog
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.notes import MemoryNotes
 from tests.fakes.site import IndexedSite, html, indexed_site
@@ -75,7 +75,7 @@ class Bot:
     site: IndexedSite
     store: SqliteBotStore
     events: Log
-    listening: Talking
+    listening: SlackRoles
     answering: AnswerService | None
 
     async def exchanges(self) -> list[Exchange]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from bot.errors import SpeechFailed
+from bot.errors import DeliveryFailed
 from bot.model import Exchange, Posted, Question
 from navigator.answer import Answer, Passage, Step
 
@@ -29,7 +29,7 @@ class FakeVoice:
 
     def __init__(self) -> None:
         self.messages: dict[str, Message] = {}
-        self.failing: list[SpeechFailed] = []
+        self.failing: list[DeliveryFailed] = []
         self.never: set[str] = set()
         self.down = False
         self.said: list[str] = []
@@ -78,7 +78,7 @@ class FakeSpeech:
 
     def _show(self, message: Message, text: str) -> None:
         if self._voice.down or text in self._voice.never:
-            raise SpeechFailed("down", passing=True)
+            raise DeliveryFailed("down", passing=True)
         message.text = text
         self._voice.said.append(text)
 

@@ -16,11 +16,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from deploy.command_line import Folder, console, fail, run, settings_of
-from deploy.complaints import SettingsError
-from deploy.health import Health
-from deploy.roles import run_roles, stopped_by_signals
-from deploy.settings import Settings
+from deploy.commands.command_line import Folder, console, fail, run, settings_of
+from deploy.serving.health import Health
+from deploy.serving.roles import run_roles, stopped_by_signals
+from deploy.settings.messages import SettingsError
+from deploy.settings.root import Settings
 from tests.play.whole import index_docs, open_bot, play_on, settings_on
 
 PORT = 8484

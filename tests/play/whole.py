@@ -9,15 +9,15 @@ from pathlib import Path
 from pydantic import SecretStr
 from rich.console import Console
 
-from bot.slack.app import SHORTCUT
-from deploy.bot import open_bot_store
-from deploy.bot_roles import answer_role, open_answering, open_listening
+from bot.slack.inbound.app import SHORTCUT
 from deploy.commands.index import index_sites
-from deploy.compose import open_stores
-from deploy.events import open_events
-from deploy.known_sites import known_sites
-from deploy.roles import Role
-from deploy.settings import Settings
+from deploy.serving.roles import Role
+from deploy.settings.known_sites import known_sites
+from deploy.settings.root import Settings
+from deploy.wiring.bot_roles import answer_role, open_answering, open_listening
+from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.events import open_events
+from deploy.wiring.stores import open_stores
 from ingest.errors import IndexMismatch
 from ingest.model import Site
 from tests.play.page import PEOPLE, Play

@@ -16,8 +16,8 @@ from navigator.evaluation.judging.grades import grades
 from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.evaluation.judging.judge import nuggets, verdict
 from navigator.evaluation.judging.opinions import Judges
-from navigator.evaluation.questions import Question
-from navigator.evaluation.results import Result, Verdict
+from navigator.evaluation.questions import EvalQuestion
+from navigator.evaluation.results import JudgeVerdict, Result
 
 NOT_GIVEN = {
     "not_found": "It says that nothing was found.",
@@ -34,7 +34,7 @@ class Examination:
     judges: Judges
     graded: bool = False
 
-    def asked(self, question: Question, answer: str) -> dict[str, Inquiry[Any]]:
+    def asked(self, question: EvalQuestion, answer: str) -> dict[str, Inquiry[Any]]:
         """All that there is to ask about an answer, each by its name."""
         asked: dict[str, Inquiry[Any]] = {}
         if question.answers:
@@ -43,10 +43,10 @@ class Examination:
             asked[_NUGGETS] = nuggets(question, answer)
         return asked | dict(grades(question, answer)) if self.graded else asked
 
-    def recall(self, question: Question, result: Result) -> Result:
+    def recall(self, question: EvalQuestion, result: Result) -> Result:
         """With all that is known."""
         if result.answer.outcome != "answered":
-            wrong = Verdict(False, NOT_GIVEN[result.answer.outcome]) if question.answers else None
+            wrong = JudgeVerdict(False, NOT_GIVEN[result.answer.outcome]) if question.answers else None
             return replace(result, verdict=wrong, nuggets=(False,) * len(question.nuggets) or None)
         asked = self.asked(question, result.answer.text)
         known = {name: opinion for name, inquiry in asked.items() if (opinion := self.judges.known(inquiry))}
@@ -54,18 +54,18 @@ class Examination:
         others = [*known.values(), *([covered] if covered else [])]
         return replace(
             result,
-            verdict=Verdict(said.found[0], said.found[1], said.usage) if said else None,
+            verdict=JudgeVerdict(said.found[0], said.found[1], said.usage) if said else None,
             nuggets=covered.found if covered else None,
             grades={name: opinion.found for name, opinion in known.items()},
             judge_usage=reduce(add, (opinion.usage for opinion in others), Usage()),
         )
 
-    def complete(self, question: Question, result: Result) -> bool:
+    def complete(self, question: EvalQuestion, result: Result) -> bool:
         """Whether nothing is left to ask."""
         asked = self.asked(question, result.answer.text).values()
         return result.answer.outcome != "answered" or all(self.judges.known(inquiry) for inquiry in asked)
 
-    async def examine(self, question: Question, result: Result, spend: Callable[[Usage], None]) -> None:
+    async def examine(self, question: EvalQuestion, result: Result, spend: Callable[[Usage], None]) -> None:
         """Ask all that is not known yet; a reply of no use leaves it unknown. Raises ModelError."""
         if result.answer.outcome == "answered":
             for inquiry in self.asked(question, result.answer.text).values():

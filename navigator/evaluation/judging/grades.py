@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from navigator.evaluation.judging.inquiry import Inquiry
-from navigator.evaluation.questions import Question
+from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import DIMENSIONS
 
 _TASK = """\
@@ -64,7 +64,7 @@ _GOALS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def grades(question: Question, answer: str) -> Mapping[str, Inquiry[int]]:
+def grades(question: EvalQuestion, answer: str) -> Mapping[str, Inquiry[int]]:
     """One question for each of DIMENSIONS."""
     golds = [(f"gold answer {number}", gold) for number, gold in enumerate(question.answers, start=1)]
     material = (("question", question.question), *golds, ("answer", answer))

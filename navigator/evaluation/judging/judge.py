@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from navigator.evaluation.judging.inquiry import Inquiry
-from navigator.evaluation.questions import Question
+from navigator.evaluation.questions import EvalQuestion
 
 _VERDICT = """\
 You check whether an answer to a question about a product's documentation is right. You are given the question, one or \
@@ -38,7 +38,7 @@ where the answer says it, in whatever words, or where it follows from the answer
 enough. Numbers agree when one is the other rounded."""
 
 
-def verdict(question: Question, answer: str) -> Inquiry[tuple[bool, str]]:
+def verdict(question: EvalQuestion, answer: str) -> Inquiry[tuple[bool, str]]:
     """Right or not, and why in a sentence. The question has gold answers."""
     golds = [(f"gold answer {number}", gold) for number, gold in enumerate(question.answers, start=1)]
     return Inquiry(
@@ -49,7 +49,7 @@ def verdict(question: Question, answer: str) -> Inquiry[tuple[bool, str]]:
     )
 
 
-def nuggets(question: Question, answer: str) -> Inquiry[tuple[bool, ...]]:
+def nuggets(question: EvalQuestion, answer: str) -> Inquiry[tuple[bool, ...]]:
     """For each nugget whether the answer holds it. The question has nuggets."""
     listed = "\n".join(f"{n}. {' '.join(nugget.split())}" for n, nugget in enumerate(question.nuggets, start=1))
     count = len(question.nuggets)

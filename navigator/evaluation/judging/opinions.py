@@ -16,8 +16,8 @@ import structlog
 from ingest.model import sha256
 from navigator.answer import Usage
 from navigator.evaluation.judging.inquiry import Inquiry
+from navigator.models.complete import complete
 from navigator.ports import Model
-from navigator.writing import write
 
 log = structlog.get_logger()
 
@@ -34,7 +34,7 @@ class Opinion(Generic[T]):
     usage: Usage
 
 
-class Kept(Protocol):
+class OpinionStore(Protocol):
     """Where opinions are kept: by a key, the JSON object and what it took."""
 
     def opinion(self, key: str) -> tuple[Mapping[str, Any], Usage] | None: ...
@@ -45,7 +45,7 @@ class Kept(Protocol):
 class Judges:
     """One model as judge, and its opinions."""
 
-    def __init__(self, model: Model, kept: Kept) -> None:
+    def __init__(self, model: Model, kept: OpinionStore) -> None:
         self._model = model
         self._kept = kept
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -73,7 +73,7 @@ class Judges:
     async def _ask(self, inquiry: Inquiry[T], spend: Callable[[Usage], None]) -> Opinion[T] | None:
         prompt, taken = inquiry.prompt, Usage()
         for _ in range(TRIES):
-            written = await write(self._model, inquiry.system, prompt)
+            written = await complete(self._model, inquiry.system, prompt)
             spend(written.usage)
             taken += written.usage
             try:

@@ -1,6 +1,6 @@
 """A summary as JSON: every figure of the report, of each contender and of each question. Pure.
 
-Names are those of Summary and what it is made of; null is what has no ground. Shares are 0 to 1, costs US
+Names are those of RunSummary and what it is made of; null is what has no ground. Shares are 0 to 1, costs US
 dollars.
 """
 
@@ -10,9 +10,9 @@ import json
 from dataclasses import asdict
 
 from navigator.evaluation.report.headline import headline
-from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.summary import RunSummary
 
 
-def to_json(summary: Summary) -> str:
+def to_json(summary: RunSummary) -> str:
     figures = {"headline": headline(summary), **asdict(summary)}
     return json.dumps(figures, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

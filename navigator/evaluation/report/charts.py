@@ -10,8 +10,8 @@ from navigator.evaluation.report.figures import MISSING, interval, money, named,
 from navigator.evaluation.report.markup import Markup
 from navigator.evaluation.report.plots import Frame, Point, Scale, curve, scatter
 from navigator.evaluation.report.rows import Row
-from navigator.evaluation.report.summary import Summary
-from navigator.evaluation.report.tables import Table
+from navigator.evaluation.report.summary import RunSummary
+from navigator.evaluation.report.tables import ReportTable
 from navigator.evaluation.statistics import pareto
 
 FRONTIER = "The dashed line is the Pareto frontier: for those on it, no other contender is better and takes less."
@@ -25,7 +25,7 @@ class Chart:
     `about` says why."""
 
     plot: Markup | None
-    table: Table
+    table: ReportTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Gain:
     high: float | None = None
 
 
-def charts(summary: Summary) -> tuple[Chart, ...]:
+def charts(summary: RunSummary) -> tuple[Chart, ...]:
     if summary.rows and all(row.contender.reader for row in summary.rows):
         return (_reading(summary.rows),)
     return (
@@ -68,7 +68,7 @@ def share_scale(values: Sequence[float], title: str) -> Scale:
 
 
 def _against(
-    summary: Summary,
+    summary: RunSummary,
     name: str,
     what: str,
     unit: str,
@@ -89,7 +89,7 @@ def _against(
     missing = [named(row.contender) for row in real if paid(row) is None]
     if points and missing:
         about += f" Not shown, {what.lower()} unknown: {', '.join(missing)}."
-    table = Table(title, about, ("Contender", what, better, "On the frontier"), tuple(rows))
+    table = ReportTable(title, about, ("Contender", what, better, "On the frontier"), tuple(rows))
     if not points:
         return Chart(None, table)
     axis = amounts([point.x for point in points])
@@ -126,7 +126,7 @@ def _reading(rows: Sequence[Row]) -> Chart:
         about = "There is no picture: no question has gold that the index knows, or nothing was read."
     head = ("Contender", "R", "P", "F1")
     figures = [(named(r.contender), percent(r.recall), percent(r.precision), percent(r.reading_f1)) for r in rows]
-    table = Table(title, about, head, tuple(cells for cells in figures if MISSING not in cells))
+    table = ReportTable(title, about, head, tuple(cells for cells in figures if MISSING not in cells))
     if not points:
         return Chart(None, table)
     whole = (0.0, 1.0)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from navigator.answer import Source
-from navigator.evaluation.questions import Question
+from navigator.answer import CitedSource
+from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.figures import MISSING, money, named, percent, seconds
 from navigator.evaluation.report.markup import Markup, element, joined
 from navigator.evaluation.report.scores import Score
@@ -28,7 +28,7 @@ LONGEST = 6000
 
 
 def each_question(
-    questions: Sequence[Question],
+    questions: Sequence[EvalQuestion],
     contenders: Sequence[Contender],
     scores: Mapping[tuple[str, str], Score],
     results: Mapping[tuple[str, str], Result],
@@ -50,7 +50,7 @@ def _order(scores: Sequence[Score]) -> tuple[float, float]:
 
 
 def _question(
-    question: Question,
+    question: EvalQuestion,
     scores: Sequence[Score],
     contenders: Sequence[Contender],
     results: Mapping[tuple[str, str], Result],
@@ -70,13 +70,13 @@ def _question(
     )
 
 
-def _badges(question: Question) -> list[Markup]:
+def _badges(question: EvalQuestion) -> list[Markup]:
     checked = "synthetic" if question.checked else "synthetic, not checked"
     names = [name for name in (question.kind, checked if question.synthetic else "") if name]
     return [joined(" ", element("span", name, class_="badge")) for name in names]
 
 
-def _wanted(question: Question) -> list[Markup]:
+def _wanted(question: EvalQuestion) -> list[Markup]:
     """What a right answer says, and where it stands."""
     parts = []
     for title, texts in (("Gold answer", question.answers), ("Nuggets", question.nuggets), ("Quotes", question.quotes)):
@@ -116,7 +116,7 @@ def _answer(contender: Contender, score: Score, result: Result) -> Markup:
     )
 
 
-def _source(source: Source) -> Markup:
+def _source(source: CitedSource) -> Markup:
     cited = source.first
     return element("li", f"[{source.number}] ", address(cited.link, " › ".join(cited.path) or cited.node_link))
 

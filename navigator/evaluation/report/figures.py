@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from navigator.evaluation.report.rows import Share
+from navigator.evaluation.report.rows import Proportion
 from navigator.evaluation.results import Contender
 
 MISSING = "–"
@@ -19,7 +19,7 @@ def points(value: float | None) -> str:
     return MISSING if value is None else f"{100 * value:+.1f}".replace("-", "\u2212")
 
 
-def interval(share: Share | None) -> str:
+def interval(share: Proportion | None) -> str:
     """The share, its interval, and what it is a share of."""
     if share is None:
         return MISSING

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 
 from navigator.evaluation.report.figures import chance, money, named, percent, seconds
 from navigator.evaluation.report.pairs import Pair
-from navigator.evaluation.report.rows import Row, Share
-from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.rows import Proportion, Row
+from navigator.evaluation.report.summary import RunSummary
 
 ALPHA = 0.05
 """A corrected p below this is beyond chance."""
 
 
-def headline(summary: Summary) -> tuple[str, ...]:
+def headline(summary: RunSummary) -> tuple[str, ...]:
     """At least one sentence."""
     rows = [row for row in summary.rows if row.asked]
     real = [row for row in rows if not row.contender.reader]
@@ -62,7 +62,7 @@ def _best(rows: Sequence[Row], figure: Callable[[Row], float | None], most: str,
     return f"{names} {most if len(best) == 1 else 'share the best figure'}: {told}{at}."
 
 
-def _share(share: Share) -> str:
+def _share(share: Proportion) -> str:
     asked = f"{share.of} question{'' if share.of == 1 else 's'}"
     return f"{percent(share.value)} of {asked} (95% interval {100 * share.low:.0f}–{100 * share.high:.0f}%)"
 
@@ -106,7 +106,7 @@ def _uneven(rows: Sequence[Row]) -> list[str]:
     return ["They were not all judged on the same questions."] if len(judged) > 1 else []
 
 
-def _synthetic(summary: Summary) -> list[str]:
+def _synthetic(summary: RunSummary) -> list[str]:
     if not summary.synthetic:
         return []
     checked = f"{summary.unchecked} of them checked by nobody" if summary.unchecked else "checked by a person"

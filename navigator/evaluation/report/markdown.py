@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 from navigator.evaluation.report.headline import headline
-from navigator.evaluation.report.summary import Summary
-from navigator.evaluation.report.tables import Table, tables
+from navigator.evaluation.report.summary import RunSummary
+from navigator.evaluation.report.tables import ReportTable, tables
 
 NOTES_SHOWN = 20
 _MEANINGFUL = re.compile(r"([\\`*_\[\]<>|~#])")
 
 
-def to_markdown(summary: Summary, title: str = "Evaluation") -> str:
+def to_markdown(summary: RunSummary, title: str = "Evaluation") -> str:
     """What wins at what cost, then the tables, then what was left out."""
     contenders = f"{len(summary.rows)} contender{'' if len(summary.rows) == 1 else 's'}"
     asked = f"{summary.questions} question{'' if summary.questions == 1 else 's'}"
@@ -30,7 +30,7 @@ def shown_notes(notes: Sequence[str]) -> list[str]:
     return [*notes[:NOTES_SHOWN], *([f"{more} more notes stand in the JSON report."] if more > 0 else [])]
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     rule = "|".join([" :-- ", *(" --: " for _ in table.head[1:])])
     lines = [_line(table.head), f"|{rule}|", *map(_line, table.rows)]
     return "\n".join(lines)

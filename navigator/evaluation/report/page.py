@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from navigator.evaluation.questions import Question
+from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.charts import Chart, charts
 from navigator.evaluation.report.each import each_question
 from navigator.evaluation.report.headline import headline
 from navigator.evaluation.report.markdown import shown_notes
 from navigator.evaluation.report.markup import Markup, element, joined
 from navigator.evaluation.report.style import STYLE
-from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.summary import RunSummary
 from navigator.evaluation.report.sweeps import sweeps
-from navigator.evaluation.report.tables import Table, tables
+from navigator.evaluation.report.tables import ReportTable, tables
 from navigator.evaluation.results import Result
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def to_html(
-    summary: Summary, questions: Sequence[Question], results: Iterable[Result], title: str = "Evaluation"
+    summary: RunSummary, questions: Sequence[EvalQuestion], results: Iterable[Result], title: str = "Evaluation"
 ) -> str:
     """`questions` and `results` are those that the summary was made from."""
     scores = {(score.contender, score.question_id): score for score in summary.scores}
@@ -51,7 +51,7 @@ def to_html(
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _marks(summary: Summary) -> list[Markup]:
+def _marks(summary: RunSummary) -> list[Markup]:
     """What must not be taken for more than it is."""
     warnings = []
     if summary.synthetic:
@@ -72,7 +72,7 @@ def _figure(chart: Chart) -> Markup:
     return element("figure", chart.plot, element("figcaption", _table(chart.table, "h3")), class_=kind)
 
 
-def _table(table: Table, heading: str) -> Markup:
+def _table(table: ReportTable, heading: str) -> Markup:
     head = element("tr", (element("th", name, scope="col") for name in table.head))
     rows = [
         element("tr", element("th", cells[0], scope="row"), (element("td", cell) for cell in cells[1:]))
@@ -86,7 +86,7 @@ def _table(table: Table, heading: str) -> Markup:
     )
 
 
-def _notes(summary: Summary) -> Markup:
+def _notes(summary: RunSummary) -> Markup:
     if not summary.notes:
         return Markup()
     return joined(element("h2", "Notes"), element("ul", (element("li", note) for note in shown_notes(summary.notes))))

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from navigator.evaluation.gold import Reading, aggregated
+from navigator.evaluation.gold import PrecisionRecall, aggregated
 from navigator.evaluation.report.scores import READ, Score
 from navigator.evaluation.results import DIMENSIONS, Contender, Preprocessing
 from navigator.evaluation.statistics import percentile, wilson
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Proportion:
     """`hits` of `of`, and its Wilson interval (95 %)."""
 
     hits: int
@@ -39,7 +39,7 @@ class Row:
     answered: int
     not_found: int
     failed: int
-    accuracy: Share | None
+    accuracy: Proportion | None
     with_answers: int
     exact: float | None
     em_recall: float | None
@@ -113,19 +113,19 @@ def row(contender: Contender, scores: Sequence[Score], preprocessing: Preprocess
     )
 
 
-def share(rights: Iterable[bool | None]) -> Share | None:
+def share(rights: Iterable[bool | None]) -> Proportion | None:
     """Of those that are known."""
     known = [right for right in rights if right is not None]
-    return Share(sum(known), len(known), *wilson(sum(known), len(known))) if known else None
+    return Proportion(sum(known), len(known), *wilson(sum(known), len(known))) if known else None
 
 
-def reading_of(scores: Sequence[Score]) -> Reading | None:
+def reading_of(scores: Sequence[Score]) -> PrecisionRecall | None:
     """P and R as means; None where no question has gold, or where nothing was ever read: a contender that
     does not read has no precision."""
     if not any(score.nodes_read for score in scores):
         return None
     known = [(score.precision, score.recall) for score in scores]
-    return aggregated([Reading(p, r) for p, r in known if p is not None and r is not None])
+    return aggregated([PrecisionRecall(p, r) for p, r in known if p is not None and r is not None])
 
 
 def _calls(scores: Sequence[Score]) -> dict[str, float]:

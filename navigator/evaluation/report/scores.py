@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from navigator.answer import Answer, Outcome, Usage
 from navigator.evaluation.gold import Resolved, reading
 from navigator.evaluation.metrics import em_recall, exact_match, nuggets_covered, string_f1, token_recall
-from navigator.evaluation.questions import Question
+from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import Contender, Result
 
 READ = "read"
@@ -68,7 +68,7 @@ class Judging:
 
 
 def score(
-    result: Result, question: Question, contender: Contender, gold: Resolved, judging: Judging, language: str = "en"
+    result: Result, question: EvalQuestion, contender: Contender, gold: Resolved, judging: Judging, language: str = "en"
 ) -> Score:
     """`gold` is the question's."""
     answer = result.answer
@@ -109,7 +109,7 @@ def paid(usage: Usage) -> float | None:
     return usage.cost if usage.cost is not None or any(tokens) else 0.0
 
 
-def _words(answer: Answer, question: Question, contender: Contender, language: str) -> _Words:
+def _words(answer: Answer, question: EvalQuestion, contender: Contender, language: str) -> _Words:
     """What the answer's words are worth beside the gold answers and nuggets."""
     if contender.reader:
         return _Words()

@@ -15,7 +15,7 @@ from statistics import fmean
 from ingest.ports import Outline
 from navigator.answer import Usage
 from navigator.evaluation.gold import Library, Resolved, in_forest, on_page
-from navigator.evaluation.questions import Question
+from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.pairs import Overlap, Pair, overlap, pairs
 from navigator.evaluation.report.rows import Row, row
 from navigator.evaluation.report.scores import Judging, Score, score
@@ -26,7 +26,7 @@ CUTS = (1, 3, 10, 25, 50)
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
+class RetrievalFigures:
     """Plain retrieval at n nodes: shares over the questions that have such gold; None without any."""
 
     n: int
@@ -35,7 +35,7 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class RunSummary:
     """`synthetic` questions were proposed by a model, `unchecked` of these no person has looked at.
     `with_section` and `with_page`: how many questions forest@n and page@n stand on. `judging` is what
     judges used: None where nobody judged."""
@@ -46,7 +46,7 @@ class Summary:
     rows: tuple[Row, ...]
     pairs: tuple[Pair, ...]
     overlap: tuple[Overlap, ...]
-    retrieval: tuple[Retrieved, ...]
+    retrieval: tuple[RetrievalFigures, ...]
     with_section: int
     with_page: int
     judging: Usage | None
@@ -55,7 +55,7 @@ class Summary:
 
 
 def summarise(
-    questions: Sequence[Question],
+    questions: Sequence[EvalQuestion],
     contenders: Sequence[Contender],
     results: Iterable[Result],
     *,
@@ -63,7 +63,7 @@ def summarise(
     outlines: Mapping[str, Outline] | None = None,
     preprocessing: Iterable[Preprocessing] = (),
     language: str = "en",
-) -> Summary:
+) -> RunSummary:
     """`outlines` are the live pages of the index (page key -> outline). Of two results for the same question
     and contender the later counts. A preprocessing belongs to the contender, or to all contenders of the strategy, that is its label."""
     pages = outlines or {}
@@ -84,7 +84,7 @@ def summarise(
     best = {each.question_id: each.nodes for each in ranked if each.question_id in asked}
     sections = {q: nodes for q, nodes in best.items() if in_forest(nodes, 1, gold[q]) is not None}
     on_pages = {q: nodes for q, nodes in best.items() if on_page(nodes, 1, gold[q], pages) is not None}
-    return Summary(
+    return RunSummary(
         questions=len(questions),
         synthetic=sum(question.synthetic for question in questions),
         unchecked=sum(question.synthetic and not question.checked for question in questions),
@@ -103,7 +103,7 @@ def summarise(
 
 
 def _kept(
-    results: Iterable[Result], asked: Mapping[str, Question], contenders: Sequence[Contender]
+    results: Iterable[Result], asked: Mapping[str, EvalQuestion], contenders: Sequence[Contender]
 ) -> tuple[dict[tuple[str, str], Result], int]:
     """The results that count, by contender and question, in the questions' order; and how many do not."""
     labels = {contender.label for contender in contenders}
@@ -124,7 +124,7 @@ def _retrieval(
     on_pages: Mapping[str, tuple[str, ...]],
     gold: Mapping[str, Resolved],
     pages: Mapping[str, Outline],
-) -> tuple[Retrieved, ...]:
+) -> tuple[RetrievalFigures, ...]:
     """At every cut that the longest list reaches: beyond it there is nothing to measure."""
     longest = max(map(len, best.values()), default=0)
     found = []
@@ -132,7 +132,7 @@ def _retrieval(
         forest = [in_forest(nodes, n, gold[q]) for q, nodes in sections.items()]
         page = [on_page(nodes, n, gold[q], pages) for q, nodes in on_pages.items()]
         if n <= longest and (forest or page):
-            found.append(Retrieved(n, _mean(forest), _mean(page)))
+            found.append(RetrievalFigures(n, _mean(forest), _mean(page)))
     return tuple(found)
 
 
@@ -148,7 +148,7 @@ def _judging(results: Iterable[Result]) -> Usage | None:
 
 
 def _notes(
-    questions: Sequence[Question],
+    questions: Sequence[EvalQuestion],
     gold: Mapping[str, Resolved],
     scores: Mapping[str, Mapping[str, Score]],
     strangers: int,

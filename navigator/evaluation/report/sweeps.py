@@ -10,8 +10,8 @@ from navigator.evaluation.report.charts import Chart, Gain, gain, gain_name, sha
 from navigator.evaluation.report.figures import percent
 from navigator.evaluation.report.plots import Frame, Point, Scale, lines
 from navigator.evaluation.report.rows import Row
-from navigator.evaluation.report.summary import Summary
-from navigator.evaluation.report.tables import Table
+from navigator.evaluation.report.summary import RunSummary
+from navigator.evaluation.report.tables import ReportTable
 from navigator.evaluation.results import Contender
 
 
@@ -41,7 +41,7 @@ SETTINGS = (
 )
 
 
-def sweeps(summary: Summary) -> tuple[Chart, ...]:
+def sweeps(summary: RunSummary) -> tuple[Chart, ...]:
     """One chart for each setting and each group of contenders that have two or more values of it and differ
     in nothing else."""
     found: list[Chart] = []
@@ -84,7 +84,7 @@ def _chart(setting: Setting, rows: dict[int, Row], name: str, better: str) -> Ch
     shown = {each: {point.x: point.y for point in points} for each, points in series}
     cells = [(str(value), *(percent(shown[each].get(value)) for each, _ in series)) for value in values]
     about = f"These contenders differ in {setting.name} alone."
-    table = Table(title, about, (setting.name, *(each for each, _ in series)), tuple(cells))
+    table = ReportTable(title, about, (setting.name, *(each for each, _ in series)), tuple(cells))
     return Chart(lines(frame, series), table)
 
 

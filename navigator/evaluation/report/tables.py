@@ -18,12 +18,12 @@ from navigator.evaluation.report.figures import (
 )
 from navigator.evaluation.report.pairs import Pair
 from navigator.evaluation.report.rows import Row
-from navigator.evaluation.report.summary import Summary
+from navigator.evaluation.report.summary import RunSummary
 from navigator.evaluation.results import DIMENSIONS
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """`about` is a sentence or two on how to read it. The first column names the row."""
 
     title: str
@@ -70,7 +70,7 @@ COSTS: tuple[Column, ...] = (
 )
 
 
-def tables(summary: Summary) -> tuple[Table, ...]:
+def tables(summary: RunSummary) -> tuple[ReportTable, ...]:
     """Those that have something to show, in the order of a report."""
     made = [
         _of_rows(
@@ -101,12 +101,14 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     return tuple(table for table in made if table.rows)
 
 
-def _of_rows(title: str, about: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
+def _of_rows(title: str, about: str, columns: Sequence[Column], rows: Sequence[Row]) -> ReportTable:
     head = ("Contender", *(name for name, _ in columns))
-    return Table(title, about, head, tuple((named(row.contender), *(show(row) for _, show in columns)) for row in rows))
+    return ReportTable(
+        title, about, head, tuple((named(row.contender), *(show(row) for _, show in columns)) for row in rows)
+    )
 
 
-def _grades(summary: Summary) -> Table:
+def _grades(summary: RunSummary) -> ReportTable:
     columns: list[Column] = [(name.capitalize(), _grade(name)) for name in DIMENSIONS]
     graded = [row for row in summary.rows if row.grades]
     return _of_rows("Graded answers", "Means of a judge's grades from 0 to 1, one call a dimension.", columns, graded)
@@ -116,16 +118,16 @@ def _grade(dimension: str) -> Callable[[Row], str]:
     return lambda row: f"{row.grades[dimension]:.3f}" if dimension in row.grades else MISSING
 
 
-def _retrieval(summary: Summary) -> Table:
+def _retrieval(summary: RunSummary) -> ReportTable:
     rows = [(str(each.n), percent(each.forest), percent(each.page)) for each in summary.retrieval]
     about = (
         "Plain retrieval, no model. forest@n: the gold section is one of the n best nodes or above one "
         f"({summary.with_section} questions). page@n: the gold page holds one of them ({summary.with_page} questions)."
     )
-    return Table("Retrieval", about, ("n", "forest@n", "page@n"), tuple(rows))
+    return ReportTable("Retrieval", about, ("n", "forest@n", "page@n"), tuple(rows))
 
 
-def _pairs(summary: Summary) -> Table:
+def _pairs(summary: RunSummary) -> ReportTable:
     names = {row.contender.label: named(row.contender) for row in summary.rows}
     ordered = sorted(summary.pairs, key=lambda pair: (pair.p_corrected is None, pair.p_corrected or 0.0))
     about = (
@@ -134,7 +136,7 @@ def _pairs(summary: Summary) -> Table:
         "a sign-flip test for R, both corrected for the number of pairs (Holm); below 0.05 is beyond chance."
     )
     head = ("Pair", "Judged on both", "Only first", "Only second", "Difference", "p", "Difference of R", "p of R")
-    return Table("Pairs", about, head, tuple(_pair(pair, names) for pair in ordered))
+    return ReportTable("Pairs", about, head, tuple(_pair(pair, names) for pair in ordered))
 
 
 def _pair(pair: Pair, names: dict[str, str]) -> tuple[str, ...]:
@@ -150,7 +152,7 @@ def _pair(pair: Pair, names: dict[str, str]) -> tuple[str, ...]:
     )
 
 
-def _overlap(summary: Summary) -> Table:
+def _overlap(summary: RunSummary) -> ReportTable:
     """As an UpSet plot: a line for each set of contenders, ticked where they are right."""
     labels = [row.contender.label for row in summary.rows if row.accuracy]
     rows = [
@@ -161,4 +163,4 @@ def _overlap(summary: Summary) -> Table:
     if rest := [each.questions for each in summary.overlap[SETS_SHOWN:]]:
         about += f" {len(rest)} smaller sets, of {sum(rest)} questions together, are left out."
     head = ("Questions", *(named(row.contender) for row in summary.rows if row.accuracy))
-    return Table("Overlap of right answers", about, head, tuple(rows))
+    return ReportTable("Overlap of right answers", about, head, tuple(rows))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from ingest.model import Scope
 from ingest.ports import Hit, Located, TreeStore
 from navigator.answer import Passage
-from navigator.forest import Numbering
-from navigator.parts import Parts, blocks_within
-from navigator.passages import passage, path_of
-from navigator.retrieve import Retriever
-from navigator.strategies.rdr2.tree import Subtree, Tree
+from navigator.retrieval.chunk_passages import Parts, blocks_within
+from navigator.retrieval.forest import Numbering
+from navigator.retrieval.passages import passage, path_of
+from navigator.retrieval.retriever import Retriever
+from navigator.strategies.rdr2.tree import DocumentTree, Subtree
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Anchored:
     """A page, and which of its blocks were retrieved. `above`: the titles over it in the site; `nodes`: its sections."""
 
     key: str
-    tree: Tree
+    tree: DocumentTree
     retrieved: tuple[int, ...]
     above: tuple[str, ...]
     nodes: Mapping[str, Located]
@@ -61,7 +61,7 @@ class Anchored:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
+class RetrievedPages:
     """Chunks, best first, and their pages in the order in which they were retrieved."""
 
     hits: tuple[Hit, ...]
@@ -70,7 +70,7 @@ class Retrieved:
 
 async def anchored(
     retriever: Retriever, trees: TreeStore, parts: Parts, question: str, scope: Scope, k: int
-) -> Retrieved:
+) -> RetrievedPages:
     """The k best chunks. Raises IngestError."""
     found = await retriever.hybrid(question, scope, k)
     hits: dict[str, list[Hit]] = {}
@@ -85,7 +85,7 @@ async def anchored(
         if standing:
             above = tuple(place.title for place in places.get(key, ()))
             pages.append(_anchored(key, standing, located, parts, above))
-    return Retrieved(found.hits, tuple(pages))
+    return RetrievedPages(found.hits, tuple(pages))
 
 
 def _anchored(
@@ -93,7 +93,7 @@ def _anchored(
 ) -> Anchored:
     headings = located[hits[0].node_id].page.headings
     nodes = {heading.id: located[heading.id] for heading in headings if heading.id in located}
-    tree = Tree.of(headings, {node_id: found.node.blocks for node_id, found in nodes.items()})
+    tree = DocumentTree.of(headings, {node_id: found.node.blocks for node_id, found in nodes.items()})
     touched = {(hit.node_id, block) for hit in hits for block in _touched(nodes[hit.node_id], hit, parts)}
     retrieved = tuple(node.id for node in tree.nodes if (node.node_id, node.block) in touched)
     return Anchored(key, tree, retrieved, above, nodes)

@@ -9,7 +9,7 @@ Where the paper says nothing:
 - Nothing selected on any page: there is nothing to answer from, and the answer says so; what was retrieved is offered.
 - The router fails on a page (not: writes what cannot be used): what it had selected there counts; had it selected nothing,
   the blocks that were retrieved do, as they would without a router. Where this is so on every page, the question fails.
-- More is selected than one Read may give (Rules.read_characters): the last passages are left out, and the trace says so.
+- More is selected than one Read may give (RitBounds.read_characters): the last passages are left out, and the trace says so.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from ingest.ports import TreeStore
+from navigator.agent.prompts import RitBounds, opening
+from navigator.agent.run import AnswerRun
+from navigator.agent.tools import listed
 from navigator.answer import Answer, Passage, Step
 from navigator.errors import ModelError
-from navigator.parts import Parts
 from navigator.ports import Model, UserTurn
-from navigator.retrieve import Retriever
-from navigator.rules import Rules, opening
-from navigator.strategies.bounds import Bounds
+from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.retriever import Retriever
+from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.rdr2.actions import Routed
 from navigator.strategies.rdr2.pages import Anchored, anchored
 from navigator.strategies.rdr2.router import Look, Router
 from navigator.strategies.rit import NEAREST
 from navigator.strategies.vanilla import system_prompt
-from navigator.tools import listed
-from navigator.way import Way
 
 log = structlog.get_logger()
 
@@ -61,7 +61,13 @@ class Rdr2:
     """The strategy `rdr2`."""
 
     def __init__(
-        self, retriever: Retriever, trees: TreeStore, parts: Parts, rules: Rules, bounds: Bounds, router: Model | None
+        self,
+        retriever: Retriever,
+        trees: TreeStore,
+        parts: Parts,
+        rules: RitBounds,
+        bounds: StrategyBounds,
+        router: Model | None,
     ) -> None:
         """`router` None: the model that answers."""
         self._retriever = retriever
@@ -75,7 +81,7 @@ class Rdr2:
     def name(self) -> str:
         return "rdr2"
 
-    async def answer(self, way: Way) -> Answer:
+    async def answer(self, way: AnswerRun) -> Answer:
         asked, reading = way.asked, way.reading
         found = await anchored(
             self._retriever, self._trees, self._parts, asked.question, asked.scope, self._bounds.chunks
@@ -93,7 +99,7 @@ class Rdr2:
         way.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
         return way.answer(await way.speak(system_prompt(model_cites=way.model.cites)))
 
-    async def _route(self, way: Way, pages: Sequence[Anchored]) -> list[Routing]:
+    async def _route(self, way: AnswerRun, pages: Sequence[Anchored]) -> list[Routing]:
         """Every page, in the order given. Raises ModelError where the router failed on all."""
         router = Router(self._router or way.model, self._bounds.expansions, self._bounds.structure)
         turn = asyncio.Semaphore(SIDE_BY_SIDE)
@@ -122,7 +128,7 @@ class Rdr2:
         return list(passages[:kept]), list(passages[kept:])
 
 
-async def _rounds(way: Way, router: Router, routing: Routing) -> None:
+async def _rounds(way: AnswerRun, router: Router, routing: Routing) -> None:
     """Route one page; each round is a step on the way."""
     page, started = routing.page, time.monotonic()
     try:
@@ -142,7 +148,7 @@ async def _rounds(way: Way, router: Router, routing: Routing) -> None:
         way.step(replace(step, seconds=time.monotonic() - started))
 
 
-def _step(way: Way, page: Anchored, look: Look) -> Step:
+def _step(way: AnswerRun, page: Anchored, look: Look) -> Step:
     """`numbers` are those of the sections from which something was selected; what was visible was offered."""
     nodes, numbering = page.tree.nodes, way.reading.numbering
     for node_id in dict.fromkeys(nodes[block].node_id for block in look.subtree.visible):

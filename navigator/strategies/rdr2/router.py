@@ -6,12 +6,12 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from navigator.agent.prompts import opening
 from navigator.answer import Usage
+from navigator.models.complete import complete
 from navigator.ports import Model
-from navigator.rules import opening
 from navigator.strategies.rdr2.actions import Routed, read_actions
 from navigator.strategies.rdr2.tree import Subtree
-from navigator.writing import write
 
 _OUTLINE = """\
 You help to answer a question about a product from its documentation. You look at one page of it and point at what should \
@@ -86,7 +86,7 @@ class Router:
         """Raises ModelError."""
         started = time.monotonic()
         shown = subtree.render(structure=self.structure)
-        written = await write(self.model, self.system, page_prompt(question, shown))
+        written = await complete(self.model, self.system, page_prompt(question, shown))
         routed = read_actions(written.text, subtree.choices(), may_expand=self.may_expand)
         return Look(subtree, shown, written.text, routed, written.usage, time.monotonic() - started)
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ingest.model import Block
-from ingest.ports import Heading
+from ingest.ports import OutlineHeading
 
 VISIBLE = 200
 LONGEST = 1_200
@@ -53,13 +53,13 @@ class TreeNode:
 
 
 @dataclass(frozen=True)
-class Tree:
+class DocumentTree:
     """The document structure tree of one page; `nodes` in document order, each at the position of its id."""
 
     nodes: tuple[TreeNode, ...]
 
     @classmethod
-    def of(cls, headings: Sequence[Heading], blocks: Mapping[str, Sequence[Block]]) -> Tree:
+    def of(cls, headings: Sequence[OutlineHeading], blocks: Mapping[str, Sequence[Block]]) -> DocumentTree:
         """`headings` in document order, the page's own first; `blocks` by heading. Blocks without anything to read are
         left out."""
         nodes: list[TreeNode] = []
@@ -131,7 +131,7 @@ class Subtree:
     """A retrieval subtree: all headings of the tree and the `visible` blocks, in document order. `seen`: all blocks that
     are visible or were in a round before."""
 
-    tree: Tree
+    tree: DocumentTree
     visible: tuple[int, ...]
     seen: frozenset[int]
 

@@ -1,0 +1,57 @@
+"""Between a navigator that tells at its own pace and a chat that takes its time: only the newest is passed on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Self
+
+from bot.ports import AnswerMessage
+from navigator.answer import Passage, Step
+
+
+class ProgressRelay:
+    """A Listener (navigator.agent.loop) inside `async with`. What is new while the speech is busy waits, and the newer takes
+    the place of the older. On leaving, what is being shown is shown to its end. `speech` None: says nothing."""
+
+    def __init__(self, speech: AnswerMessage | None) -> None:
+        self._speech = speech
+        self._step: tuple[Step, tuple[Passage, ...]] | None = None
+        self._text = ""
+        self._new = asyncio.Event()
+        self._over = False
+        self._telling: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._speech is not None:
+            self._telling = asyncio.create_task(self._tell(self._speech))
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        self._over = True
+        self._new.set()
+        if self._telling is not None:
+            if kind is not None:
+                self._telling.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._telling
+
+    def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        self._step = (step, tuple(passages))
+        self._new.set()
+
+    def wrote(self, text: str) -> None:
+        self._text = text
+        self._new.set()
+
+    async def _tell(self, speech: AnswerMessage) -> None:
+        while not self._over:
+            await self._new.wait()
+            self._new.clear()
+            step, self._step = self._step, None
+            text, self._text = self._text, ""
+            if step is not None and not self._over:
+                await speech.stepped(*step)
+            if text and not self._over:
+                await speech.wrote(text)

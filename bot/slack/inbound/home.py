@@ -1,0 +1,60 @@
+"""When someone opens the conversation with ritbot: questions to begin with, taken from the documentation itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.slack.outbound.client import SlackRefused, call
+from bot.slack.render.blocks import shortened
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+Topics = Callable[[], Awaitable[Sequence[str]]]
+"""Titles of the documentation's own top sections."""
+
+MOST = 4
+FRESH = timedelta(hours=1)
+
+
+class Home:
+    """Suggests a question for each of the first topics."""
+
+    def __init__(self, topics: Topics, clock: Clock) -> None:
+        self._topics = topics
+        self._clock = clock
+        self._prompts: list[dict[str, str]] = []
+        self._made_at: datetime | None = None
+
+    async def opened(self, body: Mapping[str, Any], client: AsyncWebClient) -> None:
+        """app_home_opened, tab "messages"."""
+        event = body["event"]
+        prompts = await self._suggested()
+        if event.get("tab") != "messages" or not prompts:
+            return
+        try:
+            await call(
+                client.assistant_threads_setSuggestedPrompts,
+                channel_id=str(event["channel"]),
+                thread_ts=event.get("thread_ts"),
+                title="Ask about",
+                prompts=prompts,
+            )
+        except SlackRefused as error:
+            log.info("prompts_not_shown", reason=str(error))
+
+    async def _suggested(self) -> list[dict[str, str]]:
+        now = self._clock.now()
+        if self._made_at is None or now - self._made_at > FRESH:
+            topics = [topic.strip() for topic in await self._topics() if topic.strip()]
+            self._prompts = [
+                {"title": shortened(topic, 60), "message": f"What should I know about {shortened(topic, 200)}?"}
+                for topic in topics[:MOST]
+            ]
+            self._made_at = now
+        return self._prompts

@@ -1,0 +1,101 @@
+"""Which of the things that are said ritbot answers, and how a question gets into the log.
+
+A question is written down before Slack is told that it arrived: what cannot be written down is not acknowledged, and
+Slack sends it again. The same question twice does no harm; the answer service sees to that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import structlog
+
+from bot.events import QUESTIONS, dump_question
+from bot.model import ChannelSettings, Exchange, Question
+from bot.ports import BotStore
+from bot.slack.inbound.parse import IncomingMessage
+from ingest.errors import Conflict, StoreUnavailable
+from ingest.ports import EventLog
+
+log = structlog.get_logger()
+
+SettingsOf = Callable[[str, str], Awaitable[ChannelSettings]]
+"""(team, channel) -> how ritbot behaves there, defaults filled in."""
+IsGuest = Callable[[Question], Awaitable[bool]]
+
+_ASKS = re.compile(
+    r"\?\s*$|\?\s|^(?:how|what|why|where|when|which|who|can|could|does|do|is|are|should|wie|was|warum|wo|welche|kann|"
+    r"comment|pourquoi|quel|cómo|qué|dónde)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPolicy:
+    """Who may come in besides the members of the workspace: people of other companies in shared channels, guests."""
+
+    shared: bool = False
+    guests: bool = False
+
+
+class Intake:
+    """Takes questions in. Raises StoreUnavailable where one could not be written down, or not decided on."""
+
+    def __init__(
+        self, events: EventLog, store: BotStore, settings_of: SettingsOf, is_guest: IsGuest, doors: AccessPolicy
+    ) -> None:
+        self._events = events
+        self._store = store
+        self._settings_of = settings_of
+        self._is_guest = is_guest
+        self._doors = doors
+
+    async def hear(self, heard: IncomingMessage) -> bool:
+        """Something was said; whether it is taken for a question to answer."""
+        if passed_over := await self._passed_over(heard):
+            log.debug("message_passed_over", question=heard.question.id, reason=passed_over)
+            return False
+        await self.take(heard.question)
+        return True
+
+    async def closed(self, question: Question, *, shared: bool) -> str:
+        """Why the asker is not let in, or not there; "" who is."""
+        if question.kind == "shortcut" and (await self._settings_of(question.team, question.channel)).mode == "off":
+            return "I am turned off in this channel. You can ask me directly, or with `/ask`."
+        outside = shared or question.asker_team not in ("", question.team)
+        if outside and not self._doors.shared:
+            return "I am closed to people outside this workspace and in channels that are shared with other companies."
+        if not self._doors.guests and await self._is_guest(question):
+            return "I am closed to guests of this workspace."
+        return ""
+
+    async def take(self, question: Question) -> None:
+        """Write the question down, and put it into the log of its conversation: from now on ritbot is in the thread."""
+        await self._events.append(QUESTIONS, question.conversation, dump_question(question))
+        with suppress(Conflict, StoreUnavailable):  # it came before, or whoever answers puts it there
+            await self._store.keep(Exchange(question), None)
+        log.info("question_taken", question=question.id, kind=question.kind, attempt=question.attempt)
+
+    async def _passed_over(self, heard: IncomingMessage) -> str:
+        """The reason for not answering, "" for none; what costs most to find out comes last."""
+        question = heard.question
+        if heard.to_others:
+            return "it is addressed to someone else"
+        if not question.text and not heard.named and question.kind != "direct":
+            return "it says nothing"
+        if question.kind != "direct":
+            settings = await self._settings_of(question.team, question.channel)
+            if settings.mode == "off":
+                return "ritbot is off in this channel"
+            if not heard.named and not await self._unasked(question, settings):
+                return "nobody asked ritbot"
+        return await self.closed(question, shared=heard.shared)
+
+    async def _unasked(self, question: Question, settings: ChannelSettings) -> bool:
+        """Whether a message that does not name ritbot is for it."""
+        if question.thread != question.ts:
+            return settings.follow_ups and bool(await self._store.conversation(question.conversation, 1))
+        return settings.mode == "questions" and bool(_ASKS.search(question.text))

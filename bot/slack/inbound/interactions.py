@@ -1,0 +1,183 @@
+"""What people do with an answer: judge it, see the way to it, ask a person, try again, share it, stop it.
+
+Each method takes the payload that Slack sent and a client of that workspace. What cannot be done comes back as a sentence
+for whoever pressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.answering.lease import ask_to_stop, changed
+from bot.model import Exchange, Feedback
+from bot.ports import BotStore
+from bot.slack.inbound.intake import Intake
+from bot.slack.inbound.parse import workspace
+from bot.slack.outbound.client import SlackRefused, call
+from bot.slack.outbound.ephemeral_notice import who
+from bot.slack.render import actions
+from bot.slack.render.answer_message import Message, messages
+from bot.slack.render.escalation import escalation
+from bot.slack.render.trace_modal import reason_modal, trace_modal
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+Json = Mapping[str, Any]
+
+NOT_KNOWN = "I no longer have this answer: it is older than what I keep."
+ASKED_ALREADY = "A person has been asked already; see above in the thread."
+SHARED_ALREADY = "This answer has been shared already."
+TRIED_ALREADY = "I have tried this again already; see below in the thread."
+NOT_HERE = "I could not post here: invite me to the channel first."
+
+
+class Interactions:
+    """`person`: the id of the user group that is pinged for help, "" for none."""
+
+    def __init__(self, store: BotStore, reception: Intake, clock: Clock, *, person: str = "") -> None:
+        self._store = store
+        self._reception = reception
+        self._clock = clock
+        self._person = person
+
+    async def judge(self, body: Json, client: AsyncWebClient) -> str:
+        """Thumbs up or down: kept at once, then asked why."""
+        value = _value(body)
+        verdict, question_id = actions.feedback_of(value)
+        given = Feedback(who(body), verdict, self._clock.now())
+        if await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given)) is None:
+            return NOT_KNOWN
+        log.info("feedback_given", question=question_id, verdict=verdict)
+        try:
+            await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=reason_modal(value))
+        except SlackRefused as error:  # the verdict counts all the same
+            log.info("reason_not_asked", question=question_id, reason=str(error))
+        return ""
+
+    async def explain(self, body: Json, client: AsyncWebClient) -> None:
+        """The reason for a verdict."""
+        view = body["view"]
+        verdict, question_id = actions.feedback_of(str(view["private_metadata"]))
+        words = view["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value") or ""
+        if words.strip():
+            given = Feedback(who(body), verdict, self._clock.now(), words.strip())
+            await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given))
+
+    async def show_way(self, body: Json, client: AsyncWebClient) -> str:
+        exchange = await self._exchange(_value(body))
+        if exchange is None or exchange.answer is None:
+            return NOT_KNOWN
+        view = trace_modal(exchange.answer, exchange.question.id)
+        await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
+        return ""
+
+    async def ask_person(self, body: Json, client: AsyncWebClient) -> str:
+        """Ping the user group in the thread, once for an answer, with what was asked, answered and read."""
+        exchange = await self._exchange(_value(body))
+        if exchange is None:
+            return NOT_KNOWN
+        message = escalation(exchange, group=self._person, asked_by=who(body))
+        return await self._once("person", exchange, client, [message], ASKED_ALREADY)
+
+    async def retry(self, body: Json, client: AsyncWebClient) -> str:
+        """The same question once more, as one of its own."""
+        exchange = await self._exchange(_value(body))
+        if exchange is None:
+            return NOT_KNOWN
+        question = exchange.question
+        attempt = question.attempt + 1
+        base = question.id if question.attempt == 1 else question.id.rpartition(":again-")[0]
+        private = bool(question.response_url)
+        again = replace(
+            question,
+            id=f"{base}:again-{attempt}",
+            attempt=attempt,
+            response_url=str(body.get("response_url") or "") if private else "",
+        )
+        if await self._exchange(again.id):
+            return TRIED_ALREADY
+        await self._reception.take(again)
+        return ""
+
+    async def share(self, body: Json, client: AsyncWebClient) -> str:
+        """A private answer, shown to the channel."""
+        exchange = await self._exchange(_value(body))
+        if exchange is None or exchange.answer is None:
+            return NOT_KNOWN
+        made = messages(
+            exchange.answer, question_id=exchange.question.id, now=self._clock.now(), person=bool(self._person)
+        )
+        return await self._once("share", exchange, client, made, SHARED_ALREADY)
+
+    async def stop(self, body: Json, client: AsyncWebClient) -> None:
+        """Slack's Stop button (agent_session_stopped): everything under way in that thread stops."""
+        event = body["event"]
+        key = ":".join((workspace(body)[1], str(event["channel"]), str(event.get("thread_ts") or "")))
+        for exchange in await self._store.conversation(key, 10):
+            if not exchange.over:
+                stopped = await ask_to_stop(self._store, exchange.question.id)
+                log.info("stop_asked", question=exchange.question.id, under_way=stopped)
+
+    async def _exchange(self, question_id: str) -> Exchange | None:
+        kept = await self._store.exchange(question_id)
+        return kept.exchange if kept else None
+
+    async def _once(
+        self, what: str, exchange: Exchange, client: AsyncWebClient, made: Sequence[Message], already: str
+    ) -> str:
+        """Post it once for an answer, whoever presses how often; why it was not posted, "" where it was."""
+        counter, until = f"{what}:{exchange.question.id}", self._clock.now() + timedelta(days=7)
+        if await self._store.add(counter, 1, until) > 1:
+            await self._store.add(counter, -1, until)
+            return already
+        root = ""
+        try:
+            for message in made:
+                posted = await self._post(exchange, client, message, thread=root)
+                root = root or posted
+                if not posted:
+                    break
+        finally:
+            if not root:
+                await self._store.add(counter, -1, until)
+        return "" if root else NOT_HERE
+
+    async def _post(self, exchange: Exchange, client: AsyncWebClient, message: Message, thread: str = "") -> str:
+        """The ts of what was posted; "" where ritbot may not post."""
+        question = exchange.question
+        try:
+            posted = await call(
+                client.chat_postMessage,
+                again=False,
+                channel=question.channel,
+                thread_ts=thread or question.thread or None,
+                text=message.text,
+                blocks=list(message.blocks) or None,
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata={"event_type": "ritbot_word", "event_payload": {"about": question.id}},
+            )
+        except SlackRefused as error:
+            if error.passing:
+                raise
+            log.warning("not_posted", question=question.id, reason=str(error))
+            return ""
+        return str(posted["ts"])
+
+
+def _value(body: Json) -> str:
+    """What the pressed element carries."""
+    return str(body["actions"][0]["value"])
+
+
+def _with_feedback(exchange: Exchange, given: Feedback) -> Exchange:
+    """A person's last word counts; a reason stays with the verdict that it was given for."""
+    others = tuple(one for one in exchange.feedback if one.user != given.user)
+    return replace(exchange, feedback=(*others, given))

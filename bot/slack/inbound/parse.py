@@ -1,0 +1,146 @@
+"""What Slack sends, read as questions. Pure.
+
+`heard` reads an event, `commanded` a slash command, `picked` a message shortcut. What is no question for ritbot gives
+None: its own messages and other bots', edits and joins, a mention that was edited in afterwards. Whether a question is
+answered is decided elsewhere (bot.slack.inbound.intake): here it is only understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.model import Question, QuestionKind, question_id
+
+Json = Mapping[str, Any]
+
+SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
+"""Subtypes of a message in which a person says something."""
+_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
+_LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|>]*)\|([^>]*)>|<([a-z]+:[^|>]*)>|<#[A-Z0-9]+\|([^>]*)>")
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """A question and what must be known to decide on it. `named`: ritbot is mentioned in it. `to_others`: it begins with
+    the mention of someone else. `shared`: it was said in a channel that is shared with another company."""
+
+    question: Question
+    named: bool
+    to_others: bool
+    shared: bool
+
+
+def heard(body: Json, bot_user: str) -> IncomingMessage | None:
+    """An events_api payload (event_callback)."""
+    event: Json = body.get("event") or {}
+    kind = str(event.get("type"))
+    if kind not in ("app_mention", "message") or event.get("bot_id") or "edited" in event or event.get("hidden"):
+        return None
+    if str(event.get("subtype") or "") not in SPOKEN or not event.get("user") or event["user"] == bot_user:
+        return None
+    raw = str(event.get("text") or "")
+    mentions = _MENTION.findall(raw)
+    direct = event.get("channel_type") == "im"
+    named = bot_user in mentions
+    if kind == "app_mention" and not named:
+        return None
+    enterprise, team = workspace(body)
+    question = _question(
+        event,
+        kind="direct" if direct else "mention" if named else "message",
+        team=team,
+        text=spoken(raw, bot_user),
+        asker_team=str(event.get("user_team") or event.get("team") or team),
+        enterprise=enterprise,
+    )
+    to_others = bool(mentions) and not named and raw.lstrip().startswith("<@")
+    return IncomingMessage(question, named, to_others, bool(body.get("is_ext_shared_channel")))
+
+
+def workspace(body: Json) -> tuple[str, str]:
+    """(enterprise, team) of the installation that an event is for. In a channel shared with other companies the payload's
+    own team may be theirs (docs.slack.dev, "Events API", authorizations)."""
+    authorized: Json = next(iter(body.get("authorizations") or ()), {})
+    team = authorized.get("team_id") or body.get("team_id")
+    return str(authorized.get("enterprise_id") or body.get("enterprise_id") or ""), str(team or "")
+
+
+def commanded(body: Json, now: datetime) -> Question:
+    """A slash command: private, in no thread."""
+    team, channel, user = str(body.get("team_id")), str(body.get("channel_id")), str(body.get("user_id"))
+    return Question(
+        id=question_id(team, channel, user, str(body.get("trigger_id"))),
+        team=team,
+        channel=channel,
+        user=user,
+        text=spoken(str(body.get("text") or ""), ""),
+        kind="command",
+        asked_at=now,
+        asker_team=team,
+        enterprise=str(body.get("enterprise_id") or ""),
+        response_url=str(body.get("response_url") or ""),
+    )
+
+
+def picked(body: Json) -> Question | None:
+    """The shortcut on someone's message: it is the question, asked by whoever picked it, answered in its thread. None
+    for a message without words."""
+    message: Json = body.get("message") or {}
+    team: Json = body.get("team") or {}
+    enterprise: Json = body.get("enterprise") or {}
+    text = spoken(str(message.get("text") or ""), "")
+    if not text:
+        return None
+    event = {
+        "user": (body.get("user") or {}).get("id"),
+        "channel": (body.get("channel") or {}).get("id"),
+        "ts": message.get("ts") or body.get("message_ts"),
+        "thread_ts": message.get("thread_ts"),
+    }
+    question = _question(
+        event,
+        kind="shortcut",
+        team=str(team.get("id") or ""),
+        text=text,
+        asker_team=str((body.get("user") or {}).get("team_id") or team.get("id") or ""),
+        enterprise=str(enterprise.get("id") or ""),
+    )
+    return replace(question, id=question_id(question.team, question.channel, question.ts, "shortcut"))
+
+
+def privately(question: Question, body: Json) -> Question:
+    """The same as a command would ask it: answered to whoever picked it alone, in no thread, each time anew."""
+    own = question_id(question.team, question.channel, question.user, str(body.get("trigger_id")))
+    return replace(question, id=own, thread="", ts="", response_url=str(body.get("response_url") or ""))
+
+
+def spoken(text: str, bot_user: str) -> str:
+    """What a person wrote: without the mention of ritbot, links by their words or address, entities as characters."""
+
+    def mentioned(match: re.Match[str]) -> str:
+        return "" if match[1] == bot_user else match[0]
+
+    plain = _LABELLED.sub(lambda match: match[1] or match[2] or f"#{match[3]}", _MENTION.sub(mentioned, text))
+    plain = plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return re.sub(r"[ \t]+", " ", plain).strip(" \t\n,:") if bot_user else plain.strip()
+
+
+def _question(event: Json, *, kind: QuestionKind, team: str, text: str, asker_team: str, enterprise: str) -> Question:
+    channel, ts = str(event.get("channel")), str(event.get("ts"))
+    return Question(
+        id=question_id(team, channel, ts),
+        team=team,
+        channel=channel,
+        user=str(event.get("user")),
+        text=text,
+        kind=kind,
+        asked_at=datetime.fromtimestamp(float(ts), UTC),
+        thread=str(event.get("thread_ts") or ts),
+        ts=ts,
+        asker_team=asker_team,
+        enterprise=enterprise,
+    )

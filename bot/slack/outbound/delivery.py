@@ -1,0 +1,67 @@
+"""How answers reach people in Slack. Implements bot.ports.Voice: in the thread, or, for `/ask`, to the asker alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.model import Exchange, Posted, Question
+from bot.ports import AnswerMessage
+from bot.slack.outbound.client import SlackRefused, call
+from bot.slack.outbound.ephemeral_message import EphemeralMessage
+from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.thread_message import ThreadMessage
+from ingest.ports import Clock
+
+log = structlog.get_logger()
+
+ClientOf = Callable[[str, str], Awaitable[AsyncWebClient]]
+"""(enterprise, team) -> a client with the token of that installation. Raises SpeechFailed where there is none."""
+THREAD_READ = 50
+"""Of a thread into which ritbot is called its first message and so many of the newest are read."""
+PAGE = 1_000
+"""Messages that Slack gives at once, the oldest first."""
+
+
+class SlackDelivery:
+    """`person`: whether "Ask a person" is offered. `proxy`: as for all of Slack."""
+
+    def __init__(
+        self, client_of: ClientOf, rates: Rates, clock: Clock, *, person: bool = False, proxy: str | None = None
+    ) -> None:
+        self._client_of = client_of
+        self._rates = rates
+        self._clock = clock
+        self._person = person
+        self._proxy = proxy
+
+    @asynccontextmanager
+    async def speak(
+        self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
+    ) -> AsyncIterator[AnswerMessage]:
+        question = exchange.question
+        if question.response_url:
+            yield EphemeralMessage(question, self._clock, person=self._person, proxy=self._proxy)
+            return
+        client = await self._client_of(question.enterprise, question.team)
+        speech = ThreadMessage(client, self._rates, exchange, keep, self._clock, person=self._person)
+        try:
+            await speech.begin()
+            yield speech
+        finally:
+            await speech.leave()
+
+    async def before(self, question: Question) -> Sequence[str]:
+        client = await self._client_of(question.enterprise, question.team)
+        try:
+            await self._rates.turn("conversations.replies", question.team)
+            thread = await call(client.conversations_replies, channel=question.channel, ts=question.thread, limit=PAGE)
+        except SlackRefused as error:
+            log.info("thread_not_read", reason=str(error))
+            return ()
+        said = [message for message in thread.get("messages", []) if str(message.get("ts", "")) < question.ts]
+        texts = [text for message in said if (text := str(message.get("text", "")).strip())]
+        return [*texts[:1], *texts[1:][-THREAD_READ:]]

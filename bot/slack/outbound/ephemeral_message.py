@@ -1,0 +1,68 @@
+"""A private answer: what `/ask` gives, through the address that came with the command, to its asker alone.
+
+Slack takes five messages through it within half an hour. An answer that comes to a button of a private message (Retry)
+takes the place of that message; what a command was acknowledged with stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from bot.model import Question
+from bot.slack.outbound.client import SlackRefused, call
+from bot.slack.render.answer_message import Message, messages, notice
+from bot.slack.render.plain_fallback import plain_fallback
+from ingest.ports import Clock
+from navigator.answer import Answer, Passage, Step
+
+MOST = 4
+"""Messages for one answer; one use of the address was its sign of life."""
+
+
+class EphemeralMessage:
+    """Implements bot.ports.Speech. `proxy`: as for all of Slack."""
+
+    def __init__(self, question: Question, clock: Clock, *, person: bool, proxy: str | None = None) -> None:
+        self._question = question
+        self._again = question.attempt > 1
+        self._clock = clock
+        self._person = person
+        self._webhook = AsyncWebhookClient(question.response_url, proxy=proxy, retry_handlers=[])
+
+    async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        """Each change would use up the address."""
+
+    async def wrote(self, text: str) -> None:
+        """Each change would use up the address."""
+
+    async def answer(self, answer: Answer) -> None:
+        made = messages(
+            answer,
+            question_id=self._question.id,
+            now=self._clock.now(),
+            person=self._person,
+            retry=answer.outcome == "failed",
+            private=True,
+        )
+        try:
+            for position, message in enumerate(made[:MOST]):
+                await self._say(message, replace=position == 0 and self._again)
+        except SlackRefused as error:
+            if error.passing:
+                raise
+            await self._say(plain_fallback(answer), replace=self._again)
+
+    async def plainly(self, text: str, *, retry: bool) -> None:
+        await self._say(notice(text, question_id=self._question.id, retry=retry), replace=self._again)
+
+    async def _say(self, message: Message, *, replace: bool) -> None:
+        body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace, "text": message.text}
+        if message.blocks:
+            body["blocks"] = list(message.blocks)
+        answered = await call(self._webhook.send_dict, body=body)
+        if answered["status_code"] != 200:
+            code = str(answered["body"]).strip() or f"status {answered['status_code']}"
+            raise SlackRefused(code, "", passing=answered["status_code"] == 429 or answered["status_code"] >= 500)

@@ -1,0 +1,303 @@
+"""One answer in a Slack thread: a status while ritbot looks, a stream while it writes, one message in the end.
+
+A message is begun once and changed after that: streamed while the answer grows, and at the end replaced by the finished
+answer with its links, source rows and buttons. Where a stream cannot be had, or breaks, nothing is shown until the end.
+A worker that goes on where another one died finds what was posted, in our log or else in the thread itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.model import Exchange, Posted
+from bot.slack.outbound.client import Json, SlackRefused, call
+from bot.slack.outbound.rates import Rates
+from bot.slack.render.answer_message import Message, messages, notice
+from bot.slack.render.plain_fallback import plain_fallback
+from bot.slack.render.sanitize import Stream
+from bot.slack.render.status_text import BUSY, STARTED, status_text
+from ingest.ports import Clock
+from navigator.answer import Answer, Passage, Step
+
+log = structlog.get_logger()
+
+EVENT, BEGUN = "ritbot_answer", "ritbot_begun"
+"""What a message of ours says of itself in its metadata: it answers a question, or a stream that did not come to that."""
+OURS_TO_MEND = frozenset("invalid_blocks invalid_blocks_format msg_blocks_too_long msg_too_long no_text".split())
+"""What Slack says of a message that is not to its liking: then it is said more simply."""
+STREAMED = 12_000
+"""Characters that a message holds (facts: cumulative for a payload); an answer that grows longer is shown at its end."""
+REFRESH = 90.0
+"""Seconds; Slack takes a status away after about two minutes."""
+
+
+class ThreadMessage:
+    """One answer in a thread. Implements bot.ports.Speech."""
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        rates: Rates,
+        exchange: Exchange,
+        keep: Callable[[Posted], Awaitable[None]],
+        clock: Clock,
+        *,
+        person: bool,
+        refresh: float = REFRESH,
+    ) -> None:
+        self._client = client
+        self._rates = rates
+        self._question = exchange.question
+        self._posted = exchange.posted
+        self._resumed = exchange.attempts > 1 or exchange.answer is not None
+        self._keep_posted = keep
+        self._clock = clock
+        self._person = person
+        self._root = self._question.thread or self._question.ts
+        self._stream: Stream | None = None
+        self._fed = 0
+        self._may_stream = exchange.posted is None
+        self._passages: tuple[Passage, ...] = ()
+        self._sign = ""
+        self._refresh = refresh
+        self._refreshing: asyncio.Task[None] | None = None
+        self._in_session = False
+
+    async def begin(self) -> None:
+        if self._resumed and self._posted is None and (found := await self._found()):
+            await self._keep(found)
+            self._may_stream = False
+        await self._begin_session()
+        await self._status(STARTED)
+        self._refreshing = asyncio.create_task(self._stay())
+
+    async def leave(self) -> None:
+        """A status that nobody takes back would stay for two minutes, Slack's own Stop button for an hour."""
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._refreshing
+        if self._sign:
+            await self._status("")
+        if self._in_session:
+            await self._session("active")
+
+    async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        self._passages = tuple(passages)
+        if self._stream is None:
+            await self._status(status_text(step, self._passages))
+
+    async def wrote(self, text: str) -> None:
+        if not self._may_stream:
+            return
+        if self._stream is None:
+            self._stream = Stream(self._passages)
+        fed, self._fed = self._fed, len(text)
+        for piece in (*self._stream.feed(text[fed:]), *self._stream.finish()):  # paragraphs come whole
+            if self._stream.sent > STREAMED or not await self._append(piece):
+                self._may_stream = False
+                return
+
+    async def answer(self, answer: Answer) -> None:
+        made = messages(
+            answer,
+            question_id=self._question.id,
+            now=self._clock.now(),
+            person=self._person,
+            retry=answer.outcome == "failed",
+        )
+        try:
+            await self._show(made)
+        except SlackRefused as error:
+            if error.code not in OURS_TO_MEND:
+                raise
+            log.error("message_refused", code=error.code, reason=str(error))
+            await self._show([plain_fallback(answer)])
+
+    async def plainly(self, text: str, *, retry: bool) -> None:
+        message = notice(text, question_id=self._question.id, retry=retry)
+        if self._posted is not None and self._posted.streaming:
+            began, self._posted = self._posted, None
+            await self._stop(began)
+        if self._posted is None or not await self._update(self._posted.ts, message):
+            await self._post(message, main=True)
+        self._sign = ""
+
+    async def _show(self, made: Sequence[Message]) -> None:
+        """The first message in place of what is there, the others behind it."""
+        if self._posted is not None and self._posted.streaming:
+            await self._stop(self._posted)
+            await self._keep(replace(self._posted, streaming=False))
+        if self._posted is not None and not await self._update(self._posted.ts, made[0]):
+            self._posted = None  # someone deleted it: it is said anew
+        if self._posted is None:
+            await self._post(made[0], main=True)
+        for position, message in enumerate(made[1:]):
+            further = self._posted.further if self._posted else ()
+            if position < len(further):
+                await self._update(further[position], message)
+            else:
+                await self._post(message, main=False)
+        self._sign = ""  # a post takes the status away
+
+    async def _post(self, message: Message, *, main: bool) -> None:
+        await self._rates.turn("chat.postMessage", self._question.team, self._question.channel)
+        arguments: Json = {
+            "channel": self._question.channel,
+            "thread_ts": self._root,
+            "text": message.text,
+            "blocks": list(message.blocks) or None,
+            "unfurl_links": False,
+            "unfurl_media": False,
+            "metadata": self._of_itself(EVENT),
+        }
+        try:
+            ts = str((await call(self._client.chat_postMessage, again=False, **arguments))["ts"])
+        except SlackRefused as error:
+            known = (self._posted.ts, *self._posted.further) if self._posted else ()
+            found = await self._found(known) if error.unsure else None
+            if found is None:
+                raise
+            ts = found.ts
+        if main or self._posted is None:
+            await self._keep(Posted(self._question.channel, ts))
+        else:
+            await self._keep(replace(self._posted, further=(*self._posted.further, ts)))
+
+    async def _update(self, ts: str, message: Message) -> bool:
+        """False where that message cannot be changed any more: it was deleted, or Slack holds on to its stream."""
+        await self._rates.turn("chat.update", self._question.team)
+        try:
+            await call(
+                self._client.chat_update,
+                channel=self._question.channel,
+                ts=ts,
+                text=message.text,
+                blocks=list(message.blocks),
+                metadata=self._of_itself(EVENT),
+            )
+        except SlackRefused as error:
+            if error.passing or error.code in OURS_TO_MEND:
+                raise
+            log.info("message_not_updated", code=error.code)
+            return False
+        return True
+
+    async def _append(self, piece: str) -> bool:
+        """Show a piece in the stream, which is begun with the first; False where that cannot be had."""
+        question = self._question
+        try:
+            if self._posted is None:
+                if not await self._rates.free("chat.startStream", question.team):
+                    return False
+                begun = await call(
+                    self._client.chat_startStream,
+                    again=False,
+                    channel=question.channel,
+                    thread_ts=self._root,
+                    recipient_team_id=question.asker_team or question.team,
+                    recipient_user_id=question.user,
+                    markdown_text=piece,
+                )
+                self._sign = ""  # so does a stream
+                await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
+            elif await self._rates.free("chat.appendStream", question.team):
+                arguments: Json = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
+                await call(self._client.chat_appendStream, again=False, **arguments)
+            else:
+                return False
+        except SlackRefused as error:
+            log.info("stream_ended", reason=str(error))
+            if self._posted is None and error.unsure and (found := await self._found()):
+                await self._keep(found)
+            return False
+        return True
+
+    async def _stop(self, posted: Posted) -> None:
+        """A stream that has expired, or that Slack closed, needs no stopping."""
+        try:
+            metadata = self._of_itself(BEGUN)
+            await call(self._client.chat_stopStream, channel=posted.channel, ts=posted.ts, metadata=metadata)
+        except SlackRefused as error:
+            if error.passing:
+                raise
+            log.info("stream_was_over", reason=str(error))
+
+    async def _status(self, text: str) -> None:
+        """Shown or not: the answer comes all the same."""
+        if not await self._rates.free("assistant.threads.setStatus", self._question.team):
+            return
+        try:
+            await call(
+                self._client.assistant_threads_setStatus,
+                tries=1,
+                channel_id=self._question.channel,
+                thread_ts=self._root,
+                status=BUSY if text else "",
+                loading_messages=[text] if text else None,
+            )
+            self._sign = text
+        except SlackRefused as error:
+            log.debug("status_not_shown", reason=str(error))
+
+    async def _stay(self) -> None:
+        """Show the status again before Slack takes it away."""
+        while True:
+            await asyncio.sleep(self._refresh)
+            if self._sign:
+                await self._status(self._sign)
+
+    async def _begin_session(self) -> None:
+        """While a session is "processing" Slack shows its Stop button (docs.slack.dev, "Agent sessions"). The call that
+        ends it is taken in advance, or the button would stay."""
+        method, team = "agents.sessions.setStatus", self._question.team
+        if await self._rates.free(method, team) and await self._rates.free(method, team):
+            self._in_session = True
+            await self._session("processing")
+
+    async def _session(self, status: str) -> None:
+        method = self._client.agents_sessions_setStatus
+        try:
+            await call(method, tries=2, channel_id=self._question.channel, thread_ts=self._root, status=status)
+        except SlackRefused as error:
+            log.debug("session_not_shown", reason=str(error))
+
+    async def _keep(self, posted: Posted) -> None:
+        self._posted = posted
+        await self._keep_posted(posted)
+
+    def _of_itself(self, kind: str) -> Json:
+        return {"event_type": kind, "event_payload": {"question": self._question.id}}
+
+    async def _found(self, known: Sequence[str] = ()) -> Posted | None:
+        """A message of ours for this question that our log does not know: Slack took it, and we never heard. One that
+        was posted or finished says which question it is of; a stream that is open cannot, and says nothing of itself."""
+        try:
+            replies = await call(
+                self._client.conversations_replies,
+                channel=self._question.channel,
+                ts=self._root,
+                oldest=self._question.ts,
+                include_all_metadata=True,
+                limit=200,
+            )
+            said = [m for m in replies.get("messages", []) if str(m["ts"]) > self._question.ts and m["ts"] not in known]
+            if answers := [m for m in said if _question_of(m) == self._question.id]:
+                return Posted(self._question.channel, str(answers[0]["ts"]))
+            me = (await call(self._client.auth_test))["user_id"]
+            begun = [m for m in said if m.get("user") == me and not m.get("metadata")]
+            return Posted(self._question.channel, str(begun[-1]["ts"]), streaming=True) if begun else None
+        except SlackRefused as error:
+            log.info("thread_not_read", reason=str(error))
+            return None
+
+
+def _question_of(message: Json) -> str:
+    metadata = message.get("metadata") or {}
+    return str((metadata.get("event_payload") or {}).get("question")) if metadata.get("event_type") == EVENT else ""

@@ -1,0 +1,134 @@
+"""Markdown in, pieces out: CommonMark with tables and strike-through, parsed by markdown-it-py. Pure.
+
+HTML is text. Images are their words. There are no link definitions, so that an answer's [1] stays a mark whatever
+stands at its end. Nothing that a reader would read is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+from bot.slack.render.markdown_blocks import (
+    Code,
+    MarkdownHeading,
+    MarkdownList,
+    MarkdownTable,
+    Paragraph,
+    Piece,
+    Quote,
+    Rule,
+    Spans,
+)
+from bot.slack.render.markdown_spans import Span
+
+NESTING = 60
+"""How deep quotes and lists may stand in each other; the parser loses what is deeper."""
+
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING})
+    .enable(["table", "strikethrough"])
+    .disable(["reference"])
+)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_BREAKS = re.compile(r"\s*[\t\n\r\x85\u2028\u2029]\s*")
+_ALIGNED = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
+
+
+def parse(text: str) -> tuple[Piece, ...]:
+    """The document's pieces in order; of a document that is nested too deeply its source, as code."""
+    tokens = _MARKDOWN.parse(_CONTROL.sub("\ufffd", text))
+    if any(token.level >= NESTING - 1 for token in tokens):
+        return (Code(text.strip("\n")),)
+    return _pieces(SyntaxTreeNode(tokens), nested=False)
+
+
+def settled(text: str) -> int:
+    """Where the last piece begins that more text could still change: all before it is as it will be. Only whole lines
+    count."""
+    lines = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    whole = text[: text.rfind("\n") + 1]
+    begins = [node.map[0] for node in SyntaxTreeNode(_MARKDOWN.parse(whole)).children if node.map]
+    return lines[begins[-1]] if len(begins) > 1 else 0
+
+
+def _pieces(node: SyntaxTreeNode, *, nested: bool) -> tuple[Piece, ...]:
+    return tuple(piece for child in node.children for piece in _piece(child, nested))
+
+
+def _piece(node: SyntaxTreeNode, nested: bool) -> Iterator[Piece]:
+    """A node as a piece; none where there is nothing to read."""
+    match node.type:
+        case "paragraph" if spans := _spans_of(node):
+            yield Paragraph(spans)
+        case "heading" if spans := _spans_of(node):
+            yield MarkdownHeading(int(node.tag[1:]), spans)
+        case "fence" | "code_block" if node.content.strip():
+            language = _LANGUAGE.match(node.info.strip())
+            yield Code(node.content.removesuffix("\n"), language[0] if language else "")
+        case "hr":
+            yield Rule(node.markup[:3])
+        case "blockquote" if pieces := _pieces(node, nested=True):
+            yield Quote(pieces)
+        case "bullet_list" | "ordered_list":
+            yield _listing(node)
+        case "table":
+            yield _table(node, nested)
+
+
+def _listing(node: SyntaxTreeNode) -> MarkdownList:
+    paragraphs = [child for item in node.children for child in item.children if child.type == "paragraph"]
+    return MarkdownList(
+        items=tuple(_pieces(item, nested=True) for item in node.children),
+        marker=node.markup,
+        start=int(node.attrs.get("start", 1)),
+        tight=all(paragraph.hidden for paragraph in paragraphs),
+    )
+
+
+def _table(node: SyntaxTreeNode, nested: bool) -> MarkdownTable:
+    """Slack has no tables inside quotes and lists."""
+    rows = [row.children for part in node.children for row in part.children]
+    return MarkdownTable(
+        rows=tuple(tuple(_spans_of(cell) for cell in row) for row in rows),
+        columns=tuple(_ALIGNED[str(cell.attrs.get("style", ""))] for cell in rows[0]),
+        monospace=nested,
+    )
+
+
+def _spans_of(node: SyntaxTreeNode) -> Spans:
+    spans = tuple(span for inline in node.children for child in inline.children for span in _spans(child, ()))
+    return spans if any(span.text.strip() for span in spans) else ()
+
+
+def _spans(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
+    match node.type:
+        case "softbreak":
+            yield Span("\n", styles=styles)
+        case "hardbreak":
+            yield Span("\n", "break", styles)
+        case "code_inline":
+            yield Span(_one_line(node.content), "code", styles)
+        case "em" | "strong" | "s":
+            for child in node.children:
+                yield from _spans(child, (*styles, node.markup))
+        case "link":
+            inside = [span for child in node.children for span in _spans(child, styles)]
+            label = "".join(span.text for span in inside).replace("\n", " ")
+            if label.strip():
+                yield Span(label, "link", styles, str(node.attrs.get("href", "")))
+        case "image":
+            for child in node.children:
+                yield from _spans(child, styles)
+        case _:
+            yield Span(_one_line(node.content), styles=styles)
+
+
+def _one_line(text: str) -> str:
+    """Without the line breaks that a character reference can hide."""
+    return _BREAKS.sub(" ", text)

@@ -1,0 +1,196 @@
+"""The last gate before Slack: no live mention, and no address but those of sections that were read. Pure.
+
+Three ways out pass through here: plain text (`plain`), pieces for a markdown block (`neutral`), and an
+answer that arrives bit by bit (`Stream`). Prose loses every mention; code stays as it is but for the very tokens
+that Slack would turn into a mention wherever they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from bot.slack.render.markdown import parse, settled
+from bot.slack.render.markdown_blocks import SMALLEST, MarkdownTable, Piece, Spans, joined
+from bot.slack.render.markdown_spans import APART, Span
+from bot.slack.render.message_split import BETWEEN, grouped, one_table
+from navigator.answer import Answer, CitedSource, Passage
+from navigator.citations.links import LEFT_OUT
+
+LONGEST_LINK = 2_000
+"""Characters of an address that a message still carries."""
+
+# What a reader does not see, and what Slack or a client may drop before it looks for a mention.
+_UNSEEN = (
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    r"\ufeff\U000e0000-\U000e01ef]*"
+)
+
+
+def _spread(word: str) -> str:
+    return _UNSEEN.join(word)
+
+
+_BROADCAST = "|".join(map(_spread, ("channel", "here", "everyone")))
+_TOKEN = re.compile(
+    rf"<(?={_UNSEEN}(?:!{_UNSEEN}(?i:{_BROADCAST}|{_spread('subteam')}|{_spread('date')})"
+    rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))"
+)
+_BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:\b[a-z][a-z0-9+.-]*:/[/\\]|\bmailto:|\btel:(?=[+\d])|\bwww\.|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/)[^\s<>()\[\]\"'`]*",
+    re.IGNORECASE,
+)
+_TICKS = re.compile(r"`(?=`)")
+_MARK = re.compile(r"(?<!\w)\[(\d+)\]")
+
+
+def defuse_mentions(text: str) -> str:
+    """Prose that mentions nobody: `<` and `@` of a mention give way to a sign that looks alike."""
+    return _BARE.sub("＠", defuse_mentions_in_code(text))
+
+
+def defuse_mentions_in_code(text: str) -> str:
+    """Code without the tokens <!channel>, <!subteam^…>, <@U…>, <#C…> and their like."""
+    return _TOKEN.sub("‹", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """`links`: the addresses that may leave. `said`: what was read; an address in it stays, as words that lead
+    nowhere."""
+
+    links: frozenset[str] = frozenset()
+    said: str = ""
+
+    def allows(self, url: str) -> bool:
+        return url in self.links and leads(url)
+
+    def spans(self, text: str, styles: tuple[str, ...] = ()) -> Iterator[Span]:
+        """Prose as spans: its allowed addresses as links, those that a section says as code, the rest left out."""
+        last = 0
+        for match in _ADDRESS.finditer(text):
+            url = match[0].rstrip(".,;:!?*_~")
+            yield Span(defuse_mentions(text[last : match.start()]), styles=styles)
+            if self.allows(url):
+                yield Span(url, "link", styles, url)
+            elif url in self.said:
+                yield Span(defuse_mentions_in_code(url), "code", styles)
+            else:
+                yield Span(LEFT_OUT, styles=styles)
+            last = match.start() + len(url)
+        yield Span(defuse_mentions(text[last:]), styles=styles)
+
+
+def leads(url: str) -> bool:
+    """Whether Slack makes a link of it: it leads to the web, and is not too long. Pages of a folder are not there."""
+    return url.startswith(("https://", "http://")) and len(url) <= LONGEST_LINK
+
+
+def gate_for(passages: Sequence[Passage], sources: Sequence[CitedSource] = ()) -> Gate:
+    """What may leave when these were read."""
+    links = {link for passage in passages for link in (passage.link, passage.page_url)}
+    cited = [citation for source in sources for citation in source.citations]
+    links |= {link for citation in cited for link in (citation.link, citation.node_link, citation.page_url)}
+    return Gate(frozenset(links), "\n".join(block.text for passage in passages for block in passage.blocks))
+
+
+def gate_of(answer: Answer) -> Gate:
+    """The nearest sections were looked at, and are offered as links; what they say is no answer."""
+    gate = gate_for(answer.trace.passages, answer.sources)
+    return Gate(gate.links | {passage.link for passage in answer.nearest}, gate.said)
+
+
+def plain(text: str) -> str:
+    """One line that mentions nobody and leads nowhere: for a label, a title, a notification."""
+    inert = "".join(LEFT_OUT if span.kind != "text" else span.text for span in Gate().spans(text))
+    return " ".join(inert.split())
+
+
+def escaped(text: str) -> str:
+    """As leaf text of Slack's own markup (`text`, mrkdwn), where three backticks would begin a fence."""
+    return _TICKS.sub("`" + APART, text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def links_of(sources: Sequence[CitedSource]) -> dict[int, str]:
+    """Where the mark of each source leads: the quoted words, or the section where that address is too long."""
+    return {source.number: link_of(source) for source in sources}
+
+
+def link_of(source: CitedSource) -> str:
+    """ "" where Slack takes not even the section's address."""
+    return next(filter(leads, (source.first.link, source.first.node_link)), "")
+
+
+def neutral(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> tuple[Piece, ...]:
+    """The pieces with nothing live in them; [n] leads where `marks` says."""
+    return tuple(
+        piece.rewritten(partial(_neutral, gate=gate, marks=marks), defuse_mentions_in_code) for piece in pieces
+    )
+
+
+def _neutral(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
+    made: list[Span] = []
+    for span in spans:
+        if span.kind == "code":
+            made.append(Span(defuse_mentions_in_code(span.text), "code", span.styles))
+        elif span.kind == "link" and gate.allows(span.target):
+            label = span.text if span.text == span.target else plain(span.text)
+            made.append(Span(label, "link", span.styles, span.target))
+        elif span.kind == "break":
+            made.append(span)
+        else:
+            made += [part for found in gate.spans(span.text, span.styles) for part in _marked(found, marks)]
+    return tuple(span for span in made if span.text)
+
+
+def _marked(span: Span, marks: Mapping[int, str]) -> Iterator[Span]:
+    if span.kind != "text":
+        yield span
+        return
+    last = 0
+    for match in _MARK.finditer(span.text):
+        target = marks.get(int(match[1]), "")
+        if target:
+            yield Span(span.text[last : match.start()], styles=span.styles)
+            yield Span(match[0], "mark", span.styles, target)
+            last = match.end()
+    yield Span(span.text[last:], styles=span.styles)
+
+
+class Stream:
+    """An answer that arrives in bits cut anywhere, as pieces that can be shown at once.
+
+    What comes out, joined, is the answer as Markdown; each piece is at most `limit` characters and whole: no fence,
+    link, code span or mark goes on in the next. A block is held until the next one begins. `sent`: how many characters
+    came out so far."""
+
+    def __init__(self, passages: Sequence[Passage], limit: int = 12_000) -> None:
+        if limit < SMALLEST + len(BETWEEN):
+            raise ValueError(f"a piece needs room for {SMALLEST + len(BETWEEN)} characters")
+        self._passages = passages
+        self._limit = limit
+        self._held = ""
+        self._tabled = False
+        self.sent = 0
+
+    def feed(self, text: str, sources: Sequence[CitedSource] = ()) -> tuple[str, ...]:
+        """What can be shown now. `sources`: those known so far; a mark of another stays plain text."""
+        self._held += text
+        return self._released(settled(self._held), sources)
+
+    def finish(self, sources: Sequence[CitedSource] = ()) -> tuple[str, ...]:
+        """The rest."""
+        return self._released(len(self._held), sources)
+
+    def _released(self, end: int, sources: Sequence[CitedSource]) -> tuple[str, ...]:
+        ready, self._held = self._held[:end], self._held[end:]
+        gate = gate_for(self._passages, sources)
+        pieces = one_table(neutral(parse(ready), gate, links_of(sources)), self._tabled)
+        self._tabled = self._tabled or any(isinstance(piece, MarkdownTable) and piece.native for piece in pieces)
+        made = [joined(group) for group in grouped(pieces, self._limit - len(BETWEEN))]
+        out = tuple(BETWEEN + text if position or self.sent else text for position, text in enumerate(made))
+        self.sent += sum(map(len, out))
+        return out

@@ -1,0 +1,143 @@
+"""`ritbot eval`: strategies side by side on one's own questions. Says what it will do, does it, writes the report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from rich.console import Console
+
+from deploy.commands.evaluation.reports import print_summary, write_reports
+from deploy.commands.progress_bar import page_bar
+from deploy.serving.answer_source import check_scope
+from deploy.settings.messages import SettingsError
+from deploy.settings.root import Settings
+from deploy.wiring.evaluation import EvalOptions, checked, entrants, judging, known_of, open_judge, outlines_in
+from deploy.wiring.navigation import prices_of
+from deploy.wiring.stores import open_stores
+from ingest.model import Scope
+from navigator.evaluation.estimate import Estimate, estimate
+from navigator.evaluation.folder import RunFolder
+from navigator.evaluation.judging.examination import Examination
+from navigator.evaluation.judging.opinions import Judges
+from navigator.evaluation.ledger import Ledger, tokens_of
+from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
+from navigator.evaluation.report.figures import money
+from navigator.evaluation.runner import Progress, Run
+
+
+def questions_in(path: Path) -> list[EvalQuestion]:
+    """Raises SettingsError with everything that is wrong in the file, and OSError."""
+    try:
+        return load_questions(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is not UTF-8 text") from None
+    except QuestionsError as error:
+        raise SettingsError(*(f"{path}:{line}: {what}" for line, what in error.mistakes)) from None
+
+
+async def evaluate(
+    settings: Settings, wanted: EvalOptions, scope: Scope, languages: Sequence[str], console: Console
+) -> int:
+    """0: every question was asked and judged; 1: something is left; 130: interrupted. Raises IngestError, SettingsError,
+    OSError."""
+    questions = questions_in(wanted.questions)
+    wanted = checked(settings, wanted, questions)
+    asked = questions[: wanted.limit]
+    with RunFolder(wanted.folder) as folder:
+        if folder.questions and folder.questions.isdisjoint(question.id for question in questions):
+            raise SettingsError(f"{folder.path} holds answers to other questions: name another folder with --out")
+        async with open_stores(settings, "ritbot eval") as stores, AsyncExitStack() as stack:
+            await check_scope(stores, scope)
+            outlines = await outlines_in(stores, scope)
+            players = await entrants(stack, stores, wanted, languages, scope, outlines)
+            judges = Judges(await open_judge(stack, settings), folder) if wanted.judge else None
+            run = Run(
+                asked,
+                players,
+                folder,
+                scope=scope,
+                examination=Examination(judges, graded=wanted.grades) if judges else None,
+                ledger=Ledger() if wanted.readers else Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens),
+                workers=_workers(settings, wanted),
+            )
+            _announce(console, run, folder)
+            if not wanted.readers:
+                console.print(_told(_estimate(settings, run)), soft_wrap=True)
+            known = await known_of(stores, languages, scope, asked, outlines)
+            status = await _carry_out(run, console)
+            notes = _notes(settings, wanted, judges)
+            summary = write_reports(folder.path, run, known, wanted.questions.stem, notes)
+    print_summary(console, summary, run, folder.path)
+    return status
+
+
+def _workers(settings: Settings, wanted: EvalOptions) -> int:
+    return wanted.concurrency or settings.evaluation.concurrency
+
+
+def _announce(console: Console, run: Run, folder: RunFolder) -> None:
+    """What is going to be done."""
+    progress = run.progress
+    asked, contenders = len(run.questions), len(run.contenders)
+    there = f", {progress.kept} of them there already" if progress.kept else ""
+    console.print(
+        f"{asked} questions, {contenders} contenders: {progress.total} answers{there}. Into {folder.path}.",
+        soft_wrap=True,
+    )
+    for remark in (
+        f"{progress.outdated} answers are of other pages, settings, words or models: they are asked for again."
+        if progress.outdated
+        else "",
+        f"{folder.unreadable} lines there cannot be read: they are passed over." if folder.unreadable else "",
+    ):
+        if remark:
+            console.print(remark, style="yellow", soft_wrap=True)
+
+
+def _estimate(settings: Settings, run: Run) -> Estimate:
+    unanswered, judge = run.unanswered(), run.examination
+    missing = [question for question, _ in unanswered] + run.unjudged()
+    inquiries = [i for question in missing for i in judge.asked(question, "").values()] if judge else []
+    return estimate(
+        [entrant.contender for _, entrant in unanswered],
+        inquiries,
+        budgets=(settings.navigator.budget, settings.strategies.budget),
+        prices=prices_of(settings),
+        judge_prices=prices_of(judging(settings)),
+    )
+
+
+def _told(will: Estimate) -> str:
+    turns = f"{will.least:,}" if will.least == will.most else f"{will.least:,} to {will.most:,}"
+    judge = f", the judge {will.replies:,} times" if will.replies else ""
+    cost = "at a price that is not known" if will.cost is None else f"for at least about {money(will.cost)}"
+    return f"The model will be asked {turns} times{judge}, {cost}."
+
+
+def _notes(settings: Settings, wanted: EvalOptions, judges: Judges | None) -> tuple[str, ...]:
+    """What a report says of how it was made."""
+    if wanted.readers:
+        who = "No model answered: scripted readers stand in its place, and their tokens are an estimate."
+    else:
+        who = f"Answers by {settings.model.name}, {f'judged by {judges.name}' if judges else 'judged by nobody'}."
+    return who, f"Seconds are measured with {_workers(settings, wanted)} questions under way side by side."
+
+
+async def _carry_out(run: Run, console: Console) -> int:
+    with page_bar(console, "answers") as bar:
+        task = bar.add_task("eval", total=run.progress.total, completed=run.progress.done, detail="")
+
+        def show(progress: Progress) -> None:
+            used = run.ledger.used
+            detail = money(used.cost) if used.cost is not None else f"{tokens_of(used):,} tokens"
+            bar.update(task, completed=progress.done, detail=detail)
+
+        try:
+            await run.run(show)
+        except asyncio.CancelledError:
+            run.progress.ended = "it was interrupted"
+            return 130
+    return 0 if run.complete else 1

@@ -1,0 +1,263 @@
+"""`ritbot questions`: let the model propose questions about a site, each with what answers it, for a person to check."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from deploy.commands.ask import scope_of
+from deploy.commands.progress_bar import page_bar
+from deploy.serving.answer_source import check_scope
+from deploy.settings.known_sites import KnownSites, known_sites
+from deploy.settings.messages import SettingsError, did_you_mean
+from deploy.settings.root import Settings
+from deploy.wiring.navigation import anthropic_model, ground_of, prices_of
+from deploy.wiring.stores import Stores, open_stores
+from ingest.errors import SiteUnusable
+from navigator.enrichment.budget import price
+from navigator.evaluation.ledger import Ledger, tokens_of
+from navigator.evaluation.proposing.checks import TOLD
+from navigator.evaluation.proposing.material import SHARES, Material
+from navigator.evaluation.proposing.near_duplicates import KnownQuestions
+from navigator.evaluation.proposing.plan import ProposalPlan, planned
+from navigator.evaluation.proposing.question_file import QuestionsFile
+from navigator.evaluation.proposing.run import CEILING, TOO_MANY, UNPRICED, Progress, Proposing
+from navigator.evaluation.proposing.seeds import Sample, Seeds, sample
+from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
+from navigator.evaluation.report.figures import money
+
+MAX_COST = 2.0
+"""US dollars that a run may cost where nothing else is said."""
+OUTPUT_TOKENS = 2_048
+"""What a reply may take; a proposal takes a few hundred."""
+LOOKED_AT = 20
+"""Materials that the plan is made from."""
+PAGES, PAGES_A_QUESTION = 1_000, 20
+"""Of a site with more pages than both, a sample is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeOptions:
+    site: str
+    out: Path = Path("questions.jsonl")
+    count: int = 50
+    examples: Path | None = None
+    version: str | None = None
+    seed: int = 0
+    max_cost: float | None = None
+    dry_run: bool = False
+
+
+async def propose(settings: Settings, wanted: ProposeOptions, console: Console) -> int:
+    """0: the file has as many proposed questions as wanted, or a dry run; 1: it has fewer; 130: interrupted. Raises
+    IngestError, SettingsError, OSError."""
+    known = known_sites(settings, settings.index.folder)
+    if wanted.site not in known.sites:
+        raise SettingsError(f"there is no site called {wanted.site}{did_you_mean(wanted.site, known.sites)}")
+    if not wanted.dry_run:
+        _needs_model_and_prices(settings, wanted)
+    examples = _examples(wanted.examples)
+    try:
+        with QuestionsFile(wanted.out, look_only=wanted.dry_run) as file:
+            if file.torn:
+                torn = f"{wanted.out} ended in the middle of a line, which was taken away: {file.torn}…"
+                console.print(Text(torn, style="yellow"), soft_wrap=True)
+            async with open_stores(settings, "ritbot questions") as stores:
+                return await _Run(stores, known, wanted, file, examples, console).run()
+    except QuestionsError as error:
+        raise _unreadable(wanted.out, error) from None
+
+
+def _needs_model_and_prices(settings: Settings, wanted: ProposeOptions) -> None:
+    if settings.model.chosen != "anthropic":
+        raise SettingsError(
+            "ritbot questions needs a language model, and none is set: set ANTHROPIC_API_KEY or model.api_key, and leave "
+            "model.provider at auto or anthropic"
+        )
+    if wanted.max_cost is not None and price(prices_of(settings), 1, 1) is None:
+        raise SettingsError(
+            f"what {settings.model.name} costs is not known, so that --max-cost is no ceiling: set model.prices.input and "
+            "model.prices.output, or leave --max-cost out"
+        )
+
+
+def _examples(path: Path | None) -> list[EvalQuestion]:
+    if path is None:
+        return []
+    try:
+        return load_questions(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path} is no text in UTF-8") from None
+    except QuestionsError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: QuestionsError) -> SettingsError:
+    return SettingsError(*(f"{path}:{line}: {what}" for line, what in error.mistakes))
+
+
+class _Run:
+    """One run over open stores and an open file."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        known: KnownSites,
+        wanted: ProposeOptions,
+        file: QuestionsFile,
+        examples: Sequence[EvalQuestion],
+        console: Console,
+    ) -> None:
+        self._stores = stores
+        self._known = known
+        self._wanted = wanted
+        self._file = file
+        self._examples = examples or [q for q in file.questions if q.checked or not q.synthetic]
+        self._console = console
+        self._prices = prices_of(stores.settings)
+
+    async def run(self) -> int:
+        wanted = self._wanted
+        missing = wanted.count - self._proposed
+        if missing <= 0:
+            self._say(
+                f"{wanted.out} holds {_questions(self._proposed)} that a model wrote already; for more, raise --count."
+            )
+            return 0
+        pages = await self._sample(missing)
+        seeds = self._seeds(pages)
+        first = await self._first(seeds.all(), min(missing, LOOKED_AT))
+        if not first:
+            self._say(self._no_more(pages))
+            return 1
+        self._announce(planned(missing, first, self._examples, self._prices))
+        if wanted.dry_run:
+            return 0
+        try:
+            progress = await self._propose(seeds.all(), missing)
+        except asyncio.CancelledError:
+            self._say("Interrupted; nothing is lost. Run the same command again and it goes on.", "yellow")
+            return 130
+        self._tell(progress, pages)
+        return 0 if self._proposed >= wanted.count else 1
+
+    @property
+    def _proposed(self) -> int:
+        return sum(question.synthetic for question in self._file.questions)
+
+    async def _sample(self, missing: int) -> Sample:
+        """Raises SiteUnusable where there is no page, or where it is not clear of which version."""
+        wanted = self._wanted
+        scope = scope_of(self._known, [wanted.site], wanted.version)
+        await check_scope(self._stores, scope)
+        most = max(PAGES, PAGES_A_QUESTION * missing)
+        pages = await sample(self._stores.trees, wanted.site, scope, most, wanted.seed)
+        if not pages.live:
+            raise SiteUnusable(f"{wanted.site} has no page. Run: ritbot index {wanted.site}")
+        if len(pages.versions) > 1:
+            raise SettingsError(
+                f"{wanted.site} has the versions {', '.join(pages.versions)}: name one with --version, or set "
+                "default_version for the site"
+            )
+        return pages
+
+    def _seeds(self, pages: Sample) -> Seeds:
+        scope = scope_of(self._known, [self._wanted.site], self._wanted.version)
+        retriever = ground_of(self._stores, self._known.languages()).retriever
+        return Seeds(self._stores.trees, retriever, scope, pages.keys, self._wanted.seed)
+
+    async def _first(self, materials: AsyncGenerator[Material], count: int) -> list[Material]:
+        """What would be asked about first."""
+        found: list[Material] = []
+        async with aclosing(materials):
+            async for material in materials:
+                if not self._file.asked(material):
+                    found.append(material)
+                if len(found) == count:
+                    break
+        return found
+
+    async def _propose(self, materials: AsyncIterator[Material], missing: int) -> Progress:
+        settings = self._stores.settings
+        brief = settings.model.model_copy(update={"max_tokens": min(OUTPUT_TOKENS, settings.model.max_tokens)})
+        priced = price(self._prices, 1, 1) is not None
+        ledger = Ledger(dollars=(self._wanted.max_cost or MAX_COST) if priced else None)
+        with page_bar(self._console, "questions") as bar:
+            task = bar.add_task("questions", total=missing, detail="")
+
+            def show(progress: Progress) -> None:
+                detail = f"{progress.refused.total()} refused · {_spent(progress)}"
+                bar.update(task, completed=progress.accepted.total(), detail=detail)
+
+            async with anthropic_model(settings.model_copy(update={"model": brief})) as model:
+                proposing = Proposing(
+                    model,
+                    KnownQuestions(self._stores.embedder),
+                    ledger,
+                    self._file,
+                    count=self._wanted.count,
+                    examples=self._examples,
+                    workers=settings.evaluation.concurrency,
+                    show=show,
+                )
+                return await proposing.run(materials)
+
+    def _announce(self, plan: ProposalPlan) -> None:
+        cost = "at a price that is not known" if plan.cost is None else f"about {money(plan.cost)}"
+        self._say(
+            f"{_questions(plan.questions)} to be found: about {plan.proposals} proposals in {plan.calls:,} model calls, "
+            f"{plan.input_tokens:,} tokens to read and {plan.output_tokens:,} to write, {cost}."
+        )
+
+    def _tell(self, progress: Progress, pages: Sample) -> None:
+        kinds = ", ".join(f"{progress.accepted[kind]} {kind}" for kind in SHARES if progress.accepted[kind])
+        accepted = f"{progress.accepted.total()} accepted" + (f" ({kinds})" if kinds else "")
+        self._say(f"{progress.proposed} proposed, {accepted}, for {_spent(progress)}.")
+        for check, told in TOLD.items():
+            if count := progress.refused[check]:
+                self._say(f"  {count} refused: {told}")
+        if progress.failed:
+            self._say(f"  {progress.failed} cut short by the endpoint (the last: {progress.failed_reason})", "yellow")
+        if progress.ended == CEILING:
+            self._say("Stopped: the ceiling is reached. Run the same command again and it goes on.")
+        elif progress.ended == UNPRICED:
+            self._say(
+                "Stopped: the endpoint bills tokens whose price is not known. Set all four of model.prices.", "yellow"
+            )
+        elif progress.ended == TOO_MANY:
+            self._say(
+                "Stopped: too many proposals are refused. Give examples, take another model, or look at the pages."
+            )
+        elif progress.ended:
+            self._say("Stopped: the model fails. Run the same command again and it goes on.", "yellow")
+        elif self._proposed < self._wanted.count:
+            self._say(self._no_more(pages))
+        if self._proposed:
+            checked = sum(question.synthetic and question.checked for question in self._file.questions)
+            self._say(
+                f"{self._wanted.out} holds {_questions(self._proposed)} that a model wrote (synthetic), {checked} of them "
+                'checked. Check each by hand: set "checked" to true, correct or delete it.'
+            )
+
+    def _no_more(self, pages: Sample) -> str:
+        looked = f"{len(pages.keys):,} of its {pages.live:,} pages" if len(pages.keys) < pages.live else "its pages"
+        return f"{self._wanted.site} gives no more: no section of {looked} is left that says enough for a question."
+
+    def _say(self, line: str, style: str = "") -> None:
+        self._console.print(Text(line, style=style), soft_wrap=True)
+
+
+def _questions(count: int) -> str:
+    return f"{count:,} question" if count == 1 else f"{count:,} questions"
+
+
+def _spent(progress: Progress) -> str:
+    used = progress.used
+    tokens = f"{tokens_of(used):,} tokens"
+    return tokens if used.cost is None else f"{tokens}, {money(used.cost)}"

@@ -1,0 +1,94 @@
+"""What an evaluation leaves behind: report.md, report.json and report.html in its folder, and a short table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from deploy.wiring.evaluation import IndexFacts
+from navigator.evaluation.report.as_json import to_json
+from navigator.evaluation.report.figures import interval, money, named, percent, seconds
+from navigator.evaluation.report.headline import headline
+from navigator.evaluation.report.markdown import to_markdown
+from navigator.evaluation.report.page import to_html
+from navigator.evaluation.report.summary import RunSummary, summarise
+from navigator.evaluation.runner import Run
+
+COLUMNS = ("Contender", "Right", "P", "R", "F1", "Cost", "Time")
+
+
+def write_reports(folder: Path, run: Run, known: IndexFacts, title: str, notes: Sequence[str]) -> RunSummary:
+    """`notes` stand before those that follow from the figures. Each file is replaced in one piece. Raises OSError."""
+    results = run.results()
+    summary = summarise(
+        run.questions,
+        run.contenders,
+        results,
+        ranked=known.ranked,
+        outlines=known.outlines,
+        preprocessing=known.preprocessing,
+        language=known.language,
+    )
+    summary = replace(summary, notes=(*notes, *unfinished(run), *summary.notes))
+    heading = f"Evaluation: {title}" if run.complete else f"Evaluation: {title} (incomplete)"
+    for name, text in (
+        ("report.md", to_markdown(summary, heading)),
+        ("report.json", to_json(summary)),
+        ("report.html", to_html(summary, run.questions, results, heading)),
+    ):
+        half = folder / f"{name}.half"
+        half.write_text(text, encoding="utf-8")
+        os.replace(half, folder / name)
+    return summary
+
+
+def unfinished(run: Run) -> list[str]:
+    """What is left, and why; nothing where the run is complete."""
+    progress, left, unjudged = run.progress, len(run.unanswered()), len(run.unjudged())
+    told = []
+    if progress.ended:
+        told.append(f"Stopped: {progress.ended}.".replace("..", "."))
+    if left:
+        failed = f" {progress.left} of them failed, the last: {progress.left_reason}" if progress.left else ""
+        told.append(f"Incomplete: {left} of {progress.total} answers are missing.{failed}")
+    if unjudged:
+        why = f" The judge failed: {progress.judge_failed}" if progress.judge_failed else ""
+        told.append(
+            f"{unjudged} answers are not judged, or not in full.{why or ' The replies of the judge were of no use.'}"
+        )
+    return told
+
+
+def print_summary(console: Console, summary: RunSummary, run: Run, folder: Path) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for at, name in enumerate(COLUMNS):
+        table.add_column(name, justify="right" if at else "left", no_wrap=bool(at), overflow="fold")
+    for row in summary.rows:
+        table.add_row(
+            named(row.contender),
+            interval(row.accuracy),
+            *map(percent, (row.precision, row.recall, row.reading_f1)),
+            money(row.cost),
+            seconds(row.seconds_p50),
+        )
+    console.print(table)
+    _print_search(console, "forest", {each.n: each.forest for each in summary.retrieval})
+    _print_search(console, "page", {each.n: each.page for each in summary.retrieval})
+    console.print(Text(" ".join(headline(summary))), soft_wrap=True)
+    for sentence in unfinished(run):
+        console.print(Text(sentence, style="yellow"), soft_wrap=True)
+    if not run.complete:
+        console.print("Nothing is lost: run the same command again and it goes on.", style="yellow", soft_wrap=True)
+    console.print(Text(f"Everything, with pictures: {folder / 'report.html'}"), soft_wrap=True)
+
+
+def _print_search(console: Console, name: str, figures: Mapping[int, float | None]) -> None:
+    known = [f"@{n} {percent(figure)}" for n, figure in figures.items() if figure is not None]
+    if known:
+        console.print(f"The search alone, {name}: {', '.join(known)}")

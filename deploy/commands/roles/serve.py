@@ -1,0 +1,74 @@
+"""`ritbot serve`: everything in one process, whether the index is in files or on servers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from rich.console import Console
+from rich.text import Text
+
+from deploy.serving.docs_hook import PATH
+from deploy.serving.health import Health
+from deploy.serving.http import serving
+from deploy.serving.local_answers import open_local_answers
+from deploy.serving.local_socket import NAME
+from deploy.serving.roles import SlackRoles, run_roles, stopped_by_signals
+from deploy.settings.known_sites import KnownSites, remember
+from deploy.settings.root import Settings
+from deploy.settings.slack import CALLED as SLACK
+from deploy.wiring.events import open_events
+from deploy.wiring.ingest_roles import Watching, checks, indexer_role, open_indexing, told
+from deploy.wiring.navigation import open_navigator
+from deploy.wiring.stores import Stores, open_stores
+from ingest.model import Site
+from ingest.ports import EventLog
+
+
+async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> None:
+    """Until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, BotError, SettingsError."""
+    health = Health()
+    async with AsyncExitStack() as stack:
+        address = await stack.enter_async_context(serving(health.app, settings.http))
+        stores = await stack.enter_async_context(open_stores(settings, "ritbot serve"))
+        known = remember(settings, sites)
+        events = await stack.enter_async_context(open_events(settings))
+        service = await stack.enter_async_context(open_indexing(stores, events, known.sites))
+        navigator = await stack.enter_async_context(open_navigator(stores, known.languages()))
+        local = await stack.enter_async_context(open_local_answers(stores, navigator))
+        talking = await stack.enter_async_context(_talking(stores, events, known))
+        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
+        needed = {**checks(stores.trees, events, stores), **talking.checks}
+        health.ready(needed, [*watching.routes(), *talking.routes])
+        roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
+        with stopped_by_signals() as stop:
+            _say_hello(console, settings, sites, address, asks=bool(local))
+            await run_roles(roles, stop, health)
+    console.print(told(service.totals))
+
+
+@asynccontextmanager
+async def _talking(stores: Stores, events: EventLog, known: KnownSites) -> AsyncIterator[SlackRoles]:
+    """Slack's listeners and the answer workers, where Slack is set up; else nothing."""
+    if not stores.settings.slack.wanted:
+        yield SlackRoles()
+        return
+    from deploy.wiring.bot_roles import open_talking  # its libraries take a moment to import
+
+    async with open_talking(stores, events, known) as talking:
+        yield talking
+
+
+def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:
+    """Where it listens and what it watches, one line each, so that addresses can be copied."""
+    console.print(Text("Serving. Ctrl-C ends.", style="bold"))
+    lines = [("health", f"{address}/readyz")]
+    if settings.http.hook_secret is not None:
+        lines.append(("webhook", f"POST {address}{PATH}"))
+    if settings.slack.wanted:
+        lines.append(("slack", "Socket Mode" if settings.slack.mode == "socket" else f"POST {address}{SLACK}"))
+    if asks:
+        lines.append(("questions", f"ritbot ask, in another terminal ({settings.index.folder / NAME})"))
+    lines += [("watches", f"{site.name} ({site.start})") for site in sites]
+    for what, where in lines:
+        console.print(Text(f"  {what:<10} {where}"), soft_wrap=True)

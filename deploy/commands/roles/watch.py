@@ -1,0 +1,73 @@
+"""`ritbot watch`: keep the index in step with the sites until stopped. Watcher and indexer in one process, joined by
+the event log in the data folder; with Kafka the watcher alone, and `ritbot indexer` does the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from deploy.serving.health import Health
+from deploy.serving.http import serving
+from deploy.serving.local_answers import open_local_answers
+from deploy.serving.roles import run_roles, stopped_by_signals
+from deploy.settings.known_sites import remember
+from deploy.settings.root import Settings
+from deploy.wiring.events import open_events
+from deploy.wiring.ingest_roles import Watching, checks, indexer_role, open_indexing, told
+from deploy.wiring.navigation import open_navigator
+from deploy.wiring.stores import SystemClock, open_stores, open_trees
+from ingest.model import Site
+from ingest.watch.report import accept
+
+
+async def watch(settings: Settings, sites: Sequence[Site], console: Console) -> None:
+    """Until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, SettingsError."""
+    health = Health()
+    async with serving(health.app, settings.http) as address:
+        known = remember(settings, sites)
+        hello = f"Watching {', '.join(site.name for site in sites)}. Health at {address}/readyz. Ctrl-C ends."
+        if settings.events.kind == "kafka":
+            await _watch_alone(settings, sites, health, console, hello)
+        else:
+            await _watch_and_index(settings, sites, known.languages(), health, console, hello)
+
+
+async def _watch_alone(settings: Settings, sites: Sequence[Site], health: Health, console: Console, hello: str) -> None:
+    clock = SystemClock()
+    async with open_trees(settings) as trees, open_events(settings) as events:
+        watching = Watching(settings, sites, trees=trees, events=events, clock=clock)
+        health.ready(checks(trees, events), watching.routes())
+        with stopped_by_signals() as stop:
+            console.print(hello, soft_wrap=True)
+            await run_roles(watching.roles(), stop, health)
+    console.print("Stopped.")
+
+
+async def _watch_and_index(
+    settings: Settings, sites: Sequence[Site], languages: Sequence[str], health: Health, console: Console, hello: str
+) -> None:
+    by_name = {site.name: site for site in sites}
+    async with (
+        open_stores(settings, "ritbot watch") as stores,
+        open_events(settings) as events,
+        open_indexing(stores, events, by_name) as service,
+        open_navigator(stores, languages) as navigator,
+        open_local_answers(stores, navigator) as local,
+    ):
+        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
+        health.ready(checks(stores.trees, events, stores), watching.routes())
+        with stopped_by_signals() as stop:
+            console.print(hello, soft_wrap=True)
+            await run_roles([*watching.roles(), indexer_role(service), *local], stop, health)
+    console.print(told(service.totals))
+
+
+async def let_go(settings: Settings, site: str, console: Console) -> int:
+    """Let the pages go that the guard holds back; the running watcher, or the next, removes them."""
+    async with open_trees(settings) as trees, open_events(settings) as events:
+        keys = await accept(trees, events, SystemClock(), site)
+    for key in keys:
+        console.print(f"Goes: {key}", soft_wrap=True)
+    console.print(f"{len(keys)} pages of {site} may go." if keys else f"Nothing of {site} is held back.")
+    return 0

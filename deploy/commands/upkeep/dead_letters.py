@@ -1,0 +1,81 @@
+"""`ritbot dead-letters`: what could not be handled, and sending it back to be handled again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+
+from rich.console import Console
+from rich.text import Text
+
+from bot.events import QUESTIONS
+from bot.freshness import ago
+from deploy.settings.root import Settings
+from deploy.wiring.events import open_events
+from ingest.events.dead_letters import GROUP, KeptLetter, dead_letters, send_again, settle
+from ingest.events.topics import PAGES, dead_topic
+from ingest.ports import EventLog
+
+TOPICS = (PAGES, QUESTIONS)
+"""Those whose records are handled, and can fail."""
+
+
+async def list_letters(settings: Settings, console: Console, *, as_json: bool) -> int:
+    """All that are kept, oldest first, each with the reason. Raises IngestError."""
+    async with open_events(settings) as events:
+        found = [kept for topic in TOPICS async for kept in dead_letters(events, topic)]
+    found.sort(key=lambda kept: kept.since)
+    if as_json:
+        sys.stdout.write(json.dumps([_fields(kept) for kept in found], ensure_ascii=False, indent=1) + "\n")
+        return 0
+    for kept in found:
+        _show(kept, console)
+    waiting = sum(kept.waits for kept in found)
+    console.print(f"{waiting} dead letters wait, {len(found) - waiting} are settled." if found else "No dead letters.")
+    if waiting:
+        console.print("Send them back: ritbot dead-letters --replay all. Let them be: ritbot dead-letters --drop.")
+    return 0
+
+
+async def act(settings: Settings, console: Console, *, replay: str | None) -> int:
+    """Send back those of a key, or all that wait; None: let all that wait be. 1 where there is none of that key.
+    Raises IngestError."""
+    async with open_events(settings) as events:
+        if replay is None or replay == "all":
+            count = sum([await settle(events, topic, again=replay is not None) for topic in TOPICS])
+            console.print(f"{count} dead letters {'sent back' if replay else 'let be'}.")
+            return 0
+        count = sum([await send_again(events, topic, replay) for topic in TOPICS])
+    console.print(f"{count} dead letters of {replay} sent back." if count else f"There are none of {replay}.")
+    return 0 if count else 1
+
+
+async def waiting(events: EventLog) -> int:
+    """How many wait, without reading them."""
+    return sum([await events.lag(dead_topic(topic), GROUP) for topic in TOPICS])
+
+
+def _fields(kept: KeptLetter) -> dict[str, object]:
+    record = kept.letter.record
+    return {
+        "topic": record.topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "key": record.key,
+        "reason": kept.letter.reason,
+        "sent_at": record.timestamp.isoformat(),
+        "given_up_at": kept.since.isoformat(),
+        "waits": kept.waits,
+    }
+
+
+def _show(kept: KeptLetter, console: Console) -> None:
+    record = kept.letter.record
+    where = f"{record.topic}, partition {record.partition}, offset {record.offset}"
+    settled = "" if kept.waits else ", settled"
+    console.print(Text(record.key, style="bold" if kept.waits else "dim"), soft_wrap=True)
+    console.print(Text(f"  {kept.letter.reason}"), soft_wrap=True)
+    console.print(
+        Text(f"  given up {ago(kept.since, datetime.now(UTC))}{settled}; {where}", style="dim"), soft_wrap=True
+    )

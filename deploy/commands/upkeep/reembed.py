@@ -1,0 +1,62 @@
+"""`ritbot reembed`: bring the search index to the embedding model that is set, from the trees, without fetching."""
+
+from __future__ import annotations
+
+import asyncio
+
+from rich.console import Console
+from rich.text import Text
+
+from deploy.commands.progress_bar import page_bar
+from deploy.settings.known_sites import known_sites
+from deploy.settings.root import Settings
+from deploy.wiring.stores import open_successor
+from ingest.indexing.reembed import Reembedding, ReembedProgress
+
+
+async def reembed(settings: Settings, console: Console, *, keep: bool = False) -> int:
+    """0 when the new index is live and complete, 130 when interrupted; `keep` leaves what was live before. Raises
+    IngestError, SettingsError."""
+    known = known_sites(settings, settings.index.folder)
+    console.print("[dim]Loading the embedding model …[/dim]")
+    async with open_successor(settings, "ritbot reembed") as (stores, successor):
+        what = (
+            "live already; what does not fit is brought in step" if successor.live else "filled beside the live index"
+        )
+        console.print(Text(f"Index of {stores.embedder.name}: {what}."))
+        started = asyncio.get_running_loop().time()
+        with page_bar(console) as bar:
+            task = bar.add_task("filling", total=None, detail="")
+
+            def show(progress: ReembedProgress) -> None:
+                seconds = max(asyncio.get_running_loop().time() - started, 0.001)
+                bar.update(
+                    task,
+                    description=progress.phase,
+                    total=progress.pages,
+                    completed=progress.done,
+                    detail=f"{progress.embedded} texts embedded · {progress.embedded / seconds:.1f}/s",
+                )
+
+            run = Reembedding(
+                stores.trees,
+                successor,
+                stores.embedder,
+                stores.sizes,
+                {name: site.language for name, site in known.sites.items()},
+                workers=settings.index.concurrency,
+                show=show,
+            )
+            try:
+                done = await run.run()
+            except asyncio.CancelledError:
+                console.print(
+                    "Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow"
+                )
+                return 130
+        dropped = False if keep else await successor.drop_before()
+        rest = "removed" if dropped else "kept" if keep else "not there"
+        console.print(
+            f"Done: {done.pages} pages, {done.chunks} chunks, {done.embedded} texts embedded. The index before: {rest}."
+        )
+    return 0

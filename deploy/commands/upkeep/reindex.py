@@ -1,0 +1,105 @@
+"""`ritbot reindex`: after an upgrade, read the pages again that an older parser or analyser made."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+from rich.text import Text
+
+from deploy.commands.index import SHOWN
+from deploy.commands.progress_bar import page_bar
+from deploy.settings.known_sites import known_sites
+from deploy.settings.messages import SettingsError, did_you_mean
+from deploy.settings.root import Settings
+from deploy.wiring.events import open_events
+from deploy.wiring.stores import Stores, open_fetcher, open_stores
+from ingest.errors import SiteUnusable
+from ingest.events.announce import Announcer
+from ingest.indexing.page_reader import missing_page
+from ingest.indexing.reindex import ReindexSummary, announce, outdated, reread
+from ingest.model import Site
+from ingest.ports import PageState
+
+
+async def reindex(settings: Settings, name: str | None, console: Console) -> int:
+    """One site, or all. 0: every page is of this version, or announced to the indexers; 1: some are left; 130:
+    interrupted. Raises IngestError, SettingsError."""
+    known = known_sites(settings, settings.index.folder)
+    if name is not None and name not in known.sites:
+        raise SettingsError(f"there is no site called {name}{did_you_mean(name, known.sites)}")
+    async with open_stores(settings, "ritbot reindex", upgrade=True) as stores:
+        found = await outdated(stores.trees, stores.made_by, name)
+        if not found:
+            console.print("Every page was made by this version: nothing to do.")
+            return 0
+        pages = by_site(found, known.sites, console)
+        unknown = len(found) - sum(map(len, pages.values()))
+        if settings.events.kind == "kafka":
+            await announce_pages(stores, pages, console)
+            console.print("ritbot doctor says how many are left.")
+            return 1 if unknown else 0
+        try:
+            for site, those in pages.items():
+                await reread_site(stores, known.sites[site], those, console)
+        except asyncio.CancelledError:
+            console.print("Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
+            return 130
+        left = len(await outdated(stores.trees, stores.made_by, name))
+        console.print(f"{left} pages are left." if left else "Every page is of this version now.")
+        return 1 if left else 0
+
+
+def by_site(pages: Iterable[PageState], sites: Mapping[str, Site], console: Console) -> dict[str, list[PageState]]:
+    """The pages of each of the sites; how many are of no site is told."""
+    found: defaultdict[str, list[PageState]] = defaultdict(list)
+    for page in pages:
+        found[page.site].append(page)
+    unknown = sum(len(found.pop(site)) for site in found.keys() - sites.keys())
+    if unknown:
+        console.print(f"{unknown} pages are of sites that no settings name: they stay as they are.", style="yellow")
+    return found
+
+
+async def announce_pages(stores: Stores, pages: Mapping[str, Sequence[PageState]], console: Console) -> None:
+    """Leave it to the indexers to read the pages again."""
+    async with open_events(stores.settings) as events:
+        announcer = Announcer(stores.trees, events, stores.clock)
+        for site, those in pages.items():
+            await announce(those, announcer)
+            console.print(f"{site}: {len(those)} pages announced; the indexers read them again at their pace.")
+
+
+async def reread_site(stores: Stores, site: Site, pages: Sequence[PageState], console: Console) -> None:
+    """Read the pages of a site again, in this process."""
+    with page_bar(console) as bar:
+        task = bar.add_task(site.name, total=len(pages), detail="")
+        try:
+            summary = await _read(stores, site, pages, bar, task)
+        except SiteUnusable as error:  # the other sites have their turn all the same
+            console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
+            return
+    console.print(f"{site.name}: {summary.done} pages read again, {summary.embedded} texts embedded.")
+    for url, why in summary.left[:SHOWN]:
+        console.print(Text(f"  left: {url}  ({why})"), soft_wrap=True)
+    if len(summary.left) > SHOWN:
+        console.print(f"  … and {len(summary.left) - SHOWN} more")
+    if summary.left:
+        console.print(f"  What moved or went is settled by: ritbot index {site.name}")
+
+
+async def _read(stores: Stores, site: Site, pages: Sequence[PageState], bar: Progress, task: TaskID) -> ReindexSummary:
+    async with open_fetcher(site) as fetcher:
+        indexer = stores.indexer(site, fetcher, await missing_page(site, fetcher, random.Random()))
+        return await reread(
+            pages,
+            indexer,
+            stores.trees,
+            stores.clock,
+            workers=stores.settings.index.concurrency,
+            show=lambda summary: bar.update(task, completed=summary.done, detail=f"{summary.embedded} texts embedded"),
+        )

@@ -1,0 +1,65 @@
+"""The process's own HTTP server (uvicorn), in the loop of its roles: health, and what a role mounts beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import structlog
+import uvicorn
+
+from deploy.settings.messages import SettingsError
+from deploy.settings.stores import HttpSettings
+
+log = structlog.get_logger()
+
+GRACE = 2
+"""Seconds that calls in hand may take when the process ends."""
+
+
+class _Server(uvicorn.Server):
+    """One that leaves signals to the roles."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(app: Callable[..., Awaitable[None]], http: HttpSettings) -> AsyncIterator[str]:
+    """Serve the application until left; the address, with the port that was found where http.port is 0. Raises
+    SettingsError where it cannot listen."""
+    with _listener(http) as listener:
+        config = uvicorn.Config(
+            app,
+            interface="asgi3",
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        server = _Server(config)
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        host = f"[{http.host}]" if ":" in http.host else http.host
+        address = f"http://{host}:{listener.getsockname()[1]}"
+        log.info("listening", address=address)
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            await task
+
+
+def _listener(http: HttpSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in http.host else socket.AF_INET
+    try:
+        return socket.create_server((http.host, http.port), family=family, backlog=128)
+    except OSError as error:
+        raise SettingsError(
+            f"http.port: cannot listen at {http.host}:{http.port} ({error.strerror or error}): set another port "
+            "(RITBOT_HTTP__PORT), 0 for a free one, or another http.host"
+        ) from None

@@ -1,0 +1,56 @@
+"""Settings of the bot: how long it keeps what people asked, and the keys for the tokens that it keeps."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SecretStr
+from pydantic_core import PydanticCustomError
+
+from deploy.settings.messages import TAKES
+from deploy.settings.site import SettingsTable
+
+_KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
+_KEYS = "keys of 32 bytes in URL-safe base64, with commas between them"
+
+
+def _keys(value: SecretStr) -> SecretStr:
+    if all(_KEY.fullmatch(key) for key in _listed(value)):
+        return value
+    raise PydanticCustomError(TAKES, _KEYS)
+
+
+def _listed(keys: SecretStr) -> list[str]:
+    return [key.strip() for key in keys.get_secret_value().split(",")]
+
+
+Keys = Annotated[SecretStr, AfterValidator(_keys), f"{_KEYS} (secret)"]
+
+
+class BotSettings(SettingsTable):
+    keep_days: int = Field(default=90, ge=1, le=36_500, description="Days that questions and answers are kept.")
+    event_days: int = Field(
+        default=14,
+        ge=1,
+        description="Days that the event log keeps questions and answers, but never longer than keep_days.",
+    )
+    keys: Keys | None = Field(
+        default=None,
+        description="The keys under which Slack tokens are kept: the first one seals, all of them open. "
+        "Needed where several workspaces install the app.",
+    )
+
+    @property
+    def keep(self) -> timedelta:
+        return timedelta(days=self.keep_days)
+
+    @property
+    def keep_events(self) -> timedelta:
+        """A question that is read again from the log must still be known, or it would be answered again."""
+        return timedelta(days=min(self.event_days, self.keep_days))
+
+    @property
+    def sealing_keys(self) -> tuple[str, ...]:
+        return tuple(_listed(self.keys)) if self.keys else ()

@@ -1,0 +1,66 @@
+"""Settings of the language model that answers, and of the one that routes for RDR2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from deploy.settings.site import SettingsTable, Share, Text, Web
+
+
+class PriceSettings(SettingsTable):
+    input: float | None = Field(
+        default=None, ge=0, description="US dollars for a million input tokens; not set: as published."
+    )
+    output: float | None = Field(default=None, ge=0, description="The same for output tokens.")
+    cache_read: float | None = Field(default=None, ge=0, description="The same for tokens read from the cache.")
+    cache_write: float | None = Field(default=None, ge=0, description="The same for tokens written to the cache.")
+
+
+class ModelSettings(SettingsTable):
+    provider: Literal["auto", "extractive", "anthropic"] = Field(
+        default="auto",
+        description="Who answers. extractive: no model, sentences of the pages; needs no key. anthropic: a model behind "
+        "the Messages API. auto: anthropic if api_key is set, else extractive.",
+    )
+    name: Text = Field(default="claude-haiku-5-5", description="The model's name at the endpoint.")
+    api_key: SecretStr | None = Field(default=None, description="The endpoint's key; not set: ANTHROPIC_API_KEY.")
+    base_url: Web | None = Field(
+        default=None, description="Another endpoint with the Messages API; not set: ANTHROPIC_BASE_URL."
+    )
+    proxy: SecretStr | None = Field(default=None, description="Address of a proxy to the endpoint.")
+    ca_file: Path | None = Field(
+        default=None, description="A file of certificate authorities to trust at the endpoint."
+    )
+    max_tokens: int = Field(default=8192, ge=1, description="Tokens that the model may write in one turn.")
+    timeout: float = Field(default=60.0, gt=0, description="Seconds of silence after which a request has failed.")
+    retries: int = Field(default=3, ge=0, le=20, description="Further tries after a failed request.")
+    context_window: int = Field(default=200_000, ge=1000, description="Tokens that the model can take in.")
+    citations: bool | None = Field(
+        default=None, description="Whether the endpoint gives citations; not set: found out."
+    )
+    prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
+    extract_threshold: Share = Field(
+        default=0.52, description="extractive: how near a sentence must come to be an answer."
+    )
+    prices: PriceSettings = PriceSettings()
+
+    @property
+    def chosen(self) -> Literal["extractive", "anthropic"]:
+        """The provider, with `auto` decided."""
+        if self.provider == "auto":
+            return "anthropic" if self.api_key else "extractive"
+        return self.provider
+
+
+class RouterSettings(SettingsTable):
+    name: Text | None = Field(
+        default=None, description="The model that routes for the strategy rdr2; not set: the one that answers."
+    )
+    api_key: SecretStr | None = Field(default=None, description="Its endpoint's key; not set: model.api_key.")
+    base_url: Web | None = Field(
+        default=None, description="Its endpoint, with the Messages API; not set: model.base_url."
+    )
+    prices: PriceSettings = PriceSettings()

@@ -1,0 +1,235 @@
+"""The two roles that talk to people, Slack's listeners and the answer workers, over what a process has opened."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import get_args
+
+from pydantic import SecretStr
+
+from bot.answering.lease import LeaseTimings
+from bot.answering.quota import Quota
+from bot.answering.service import GROUP, AnsweringLimits, AnswerService
+from bot.events import QUESTIONS
+from bot.model import ChannelSettings, Question
+from bot.ports import BotStore
+from bot.slack.inbound.app import make_app
+from bot.slack.inbound.background import Background
+from bot.slack.inbound.home import Home
+from bot.slack.inbound.http_mode import routes
+from bot.slack.inbound.intake import AccessPolicy, Intake
+from bot.slack.inbound.interactions import Interactions
+from bot.slack.inbound.oauth import installer
+from bot.slack.inbound.settings_modal import SettingsModal
+from bot.slack.inbound.socket_mode import Socket
+from bot.slack.inbound.topics import top_sections
+from bot.slack.outbound.client import quiet_client
+from bot.slack.outbound.delivery import SlackDelivery
+from bot.slack.outbound.rates import Rates
+from bot.slack.workspaces import NEEDED, Workspaces
+from deploy.commands.ask import scope_of
+from deploy.serving.health import Check
+from deploy.serving.roles import Role, SlackRoles
+from deploy.settings.known_sites import KnownSites
+from deploy.settings.messages import SettingsError
+from deploy.settings.model import PriceSettings
+from deploy.settings.root import Settings
+from deploy.settings.site import StrategyName
+from deploy.settings.slack import SlackSettings
+from deploy.wiring.bot_store import open_bot_store, retention
+from deploy.wiring.navigation import open_navigator
+from deploy.wiring.stores import Stores, SystemClock
+from ingest.events.workers import RetryPolicy
+from ingest.ports import EventLog, TreeStore
+from navigator.agent.run import Listener
+from navigator.answer import Answer
+from navigator.models.prices import PUBLISHED
+from navigator.navigator import Navigator
+from navigator.question.rewrite import Earlier
+from navigator.question.versions import Versions
+
+NO_KEY = (
+    "bot.keys must be set where workspaces install the app, for their tokens are kept under it (RITBOT_BOT__KEYS); make"
+    " a key with: openssl rand -base64 32 | tr '+/' '-_'"
+)
+DRAIN = 10.0
+"""Seconds that buttons pressed may take when the process ends."""
+NO_PRICES = (
+    "answers.daily_cost is set, and what the model costs is not known: set model.prices.input, output, cache_read and"
+    " cache_write, or leave answers.daily_cost out"
+)
+
+
+class Channels:
+    """How ritbot behaves in a channel: what was set there, else what the settings file says."""
+
+    def __init__(self, store: BotStore, slack: SlackSettings) -> None:
+        self._store = store
+        self._slack = slack
+
+    async def __call__(self, team: str, channel: str) -> ChannelSettings:
+        slack = self._slack
+        return await self._store.channel(team, channel) or ChannelSettings(
+            team, channel, mode=slack.answer_mode, quiet=slack.quiet, follow_ups=slack.follow_ups
+        )
+
+
+class Asker:
+    """Implements bot.answering.service.Ask over two navigators: one with the model of the settings, one without any."""
+
+    def __init__(self, written: Navigator, extracts: Navigator, known: KnownSites) -> None:
+        self._written = written
+        self._extracts = extracts
+        self._known = known
+
+    def __call__(
+        self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener
+    ) -> Awaitable[Answer]:
+        navigator = self._extracts if settings.extracts else self._written
+        sites = [site for site in settings.sites if site in self._known.sites]  # one may have been removed since
+        scope = scope_of(self._known, sites, None)
+        return navigator.ask(
+            question.text, scope, listener, earlier=earlier, language=settings.language, strategy=settings.strategy
+        )
+
+
+def workspaces(settings: Settings, store: BotStore) -> Workspaces:
+    """Raises SettingsError where workspaces install the app, and there is no key for their tokens."""
+    slack = settings.slack
+    if slack.bot_token is None and settings.bot.keys is None:
+        raise SettingsError(NO_KEY)
+    return Workspaces(
+        store,
+        token=_plain(slack.bot_token),
+        base_url=slack.api_url,
+        proxy=_plain(slack.proxy),
+    )
+
+
+@asynccontextmanager
+async def open_answering(
+    stores: Stores, events: EventLog, store: BotStore, known: KnownSites
+) -> AsyncIterator[AnswerService]:
+    """The service that answers what was asked. Raises BotError where Slack does not take the token,
+    SettingsError."""
+    settings, clock = stores.settings, SystemClock()
+    slack, installed = settings.slack, workspaces(settings, store)
+    await installed.check()
+    languages = known.languages()
+    answers, limits = settings.answers, _limits(settings)
+    voice = SlackDelivery(
+        installed.client_of, Rates(store, clock), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
+    )
+    versions = Versions(stores.trees)
+    async with (
+        open_navigator(stores, languages, versions=versions) as written,
+        open_navigator(stores, languages, extracts=True, versions=versions) as extracts,
+    ):
+        yield AnswerService(
+            events,
+            store,
+            voice,
+            Asker(written, extracts, known),
+            clock,
+            settings_of=Channels(store, slack),
+            bounds=AnsweringLimits(
+                parallel=answers.parallel,
+                longest=answers.timeout,
+                limits=limits,
+                terms=LeaseTimings(lease=answers.lease),
+                patience=RetryPolicy(attempts=3),
+            ),
+        )
+
+
+def answer_role(service: AnswerService) -> Role:
+    return Role("answers", service.run, service.stop)
+
+
+@asynccontextmanager
+async def open_listening(
+    settings: Settings, events: EventLog, store: BotStore, trees: TreeStore, known: KnownSites
+) -> AsyncIterator[SlackRoles]:
+    """Raises BotError where Slack does not take the tokens."""
+    slack, clock = settings.slack, SystemClock()
+    installed, channels = workspaces(settings, store), Channels(store, settings.slack)
+    await installed.check()
+    reception = Intake(events, store, channels, installed.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
+    background = Background()
+    client = quiet_client("", slack.api_url, _plain(slack.proxy))
+    over_socket = slack.mode == "socket"
+    app = make_app(
+        workspaces=installed,
+        client=client,
+        reception=reception,
+        interactions=Interactions(store, reception, clock, person=slack.person or ""),
+        home=Home(partial(top_sections, trees), clock),
+        settings=SettingsModal(
+            store,
+            channels,
+            clock,
+            sites=sorted(known.sites),
+            strategies=get_args(StrategyName) if settings.model.chosen != "extractive" else (),
+            managers=slack.managers,
+        ),
+        background=background,
+        clock=clock,
+    )
+    try:
+        if over_socket:
+            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy), ping=slack.ping)
+            yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
+        else:
+            installing = None
+            if slack.client_id is not None and slack.bot_token is None:
+                secret = _plain(slack.client_secret) or ""
+                installing = installer(
+                    store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED
+                )
+            yield SlackRoles(routes=routes(app, _plain(slack.signing_secret) or "", installing))
+    finally:
+        await background.drain(DRAIN)
+
+
+@asynccontextmanager
+async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> AsyncIterator[SlackRoles]:
+    """Both roles in one process. Raises BotError, SettingsError."""
+    settings = stores.settings
+    settings.slack.check()
+    async with (
+        open_bot_store(settings) as store,
+        open_listening(settings, events, store, stores.trees, known) as listening,
+        open_answering(stores, events, store, known) as service,
+    ):
+        roles = [*listening.roles, answer_role(service), retention_role(settings, store)]
+        yield SlackRoles(roles, listening.routes, {**checks(settings, events, store), **listening.checks})
+
+
+def retention_role(settings: Settings, store: BotStore) -> Role:
+    keeping = retention(settings, store)
+    return Role("retention", keeping.run, keeping.stop)
+
+
+def checks(settings: Settings, events: EventLog, store: BotStore) -> dict[str, Check]:
+    """What both roles need."""
+    return {
+        "questions": lambda: events.lag(QUESTIONS, GROUP),
+        "bot store": lambda: store.channel("any", "any"),
+        "slack token": workspaces(settings, store).check,
+    }
+
+
+def _limits(settings: Settings) -> Quota:
+    """Raises SettingsError for a ceiling on costs that cannot be counted."""
+    answers, model = settings.answers, settings.model
+    named = model.prices.model_dump(exclude_none=True)
+    known = len(named) == len(PriceSettings.model_fields) if named else not model.base_url and model.name in PUBLISHED
+    if answers.daily_cost and model.chosen == "anthropic" and not known:
+        raise SettingsError(NO_PRICES)
+    return Quota(answers.per_user, answers.per_channel, answers.daily_cost)
+
+
+def _plain(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None

@@ -1,0 +1,35 @@
+"""The bot's part of the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bot.answering.retention import Retention
+from bot.ports import BotStore
+from bot.store.sealing import KeySeal, LeftSealed
+from bot.store.sqlite import SqliteBotStore
+from deploy.settings.root import Settings
+from deploy.wiring.stores import SystemClock
+
+
+@asynccontextmanager
+async def open_bot_store(settings: Settings, *, left_sealed: bool = False) -> AsyncIterator[BotStore]:
+    """The column that the settings choose. Embedded: a file of its own in the data folder, which may be opened beside
+    the process that holds the folder. `left_sealed`: tokens are taken and given as they are kept, which needs no key.
+    Raises IngestError, BotError."""
+    seal = LeftSealed() if left_sealed else KeySeal(settings.bot.sealing_keys)
+    if settings.stores.kind == "cluster":
+        from deploy.wiring.cluster_stores import open_cluster_bot_store  # its client takes a moment to import
+
+        async with open_cluster_bot_store(settings, seal, SystemClock()) as cluster:
+            yield cluster
+        return
+    folder = settings.index.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    async with SqliteBotStore(folder / "bot.sqlite", seal, SystemClock()) as sqlite:
+        yield sqlite
+
+
+def retention(settings: Settings, store: BotStore) -> Retention:
+    return Retention(store, SystemClock(), settings.bot.keep)

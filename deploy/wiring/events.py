@@ -1,0 +1,58 @@
+"""The event log's part of the composition root: a file in the data folder, or Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from deploy.settings.root import Settings
+from deploy.settings.stores import EventsSettings
+from deploy.wiring.stores import SystemClock
+from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.topics import Keeping
+from ingest.ports import EventLog
+
+if TYPE_CHECKING:
+    from ingest.events.kafka.event_log import KafkaEventLog
+
+
+@asynccontextmanager
+async def open_events(settings: Settings) -> AsyncIterator[EventLog]:
+    """The log that the settings choose. Raises IngestError."""
+    keeping = Keeping(private=settings.bot.keep_events)
+    if settings.events.kind == "kafka":
+        async with _kafka(settings.events, keeping) as kafka:
+            yield kafka
+        return
+    folder = settings.index.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    async with SqliteEventLog(folder / "events.sqlite", SystemClock(), keeping=keeping) as sqlite:
+        yield sqlite
+
+
+def _kafka(events: EventsSettings, keeping: Keeping) -> KafkaEventLog:
+    """Not yet entered."""
+    from ingest.events.kafka.client import Connection
+    from ingest.events.kafka.event_log import KafkaEventLog  # its client takes a moment to import
+    from ingest.events.kafka.group import GroupTiming
+
+    connection = Connection(
+        tuple(events.servers.split(",")),
+        tls=events.tls,
+        ca_file=str(events.ca_file) if events.ca_file else None,
+        certificate_file=str(events.certificate_file) if events.certificate_file else None,
+        key_file=str(events.key_file) if events.key_file else None,
+        username=events.user,
+        password=events.password.get_secret_value() if events.password else None,
+        mechanism=events.mechanism,
+        prefix=events.prefix,
+        timeout=events.timeout,
+    )
+    return KafkaEventLog(
+        connection,
+        create_topics=events.create_topics,
+        partitions=events.partitions,
+        keeping=keeping,
+        timing=GroupTiming(session=events.session),
+    )

@@ -1,0 +1,103 @@
+"""The two roles that bring documents in, the watchers of the sites and the indexer, over what a process has opened."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.routing import BaseRoute
+
+from deploy.serving.docs_hook import DocsHook
+from deploy.serving.health import Check
+from deploy.serving.roles import Role
+from deploy.settings.root import Settings
+from deploy.wiring.stores import Stores, open_fetcher
+from ingest.events.announce import Announcer
+from ingest.events.topics import PAGES
+from ingest.indexing.attempts import Attempts
+from ingest.indexing.indexers import Indexers
+from ingest.indexing.service import GROUP, IndexerService, Totals
+from ingest.model import Site
+from ingest.ports import Clock, EventLog, TreeStore
+from ingest.watch.removal_guard import Guard
+from ingest.watch.schedule import Pace, site_key
+from ingest.watch.watcher import SiteWatcher
+
+
+class Watching:
+    """The watchers of `sites`, each a role. They look at sites and announce what changed."""
+
+    def __init__(
+        self, settings: Settings, sites: Sequence[Site], *, trees: TreeStore, events: EventLog, clock: Clock
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._watchers = {
+            site.name: SiteWatcher(
+                site,
+                trees=trees,
+                log=events,
+                open_fetcher=open_fetcher,
+                clock=clock,
+                pace=_pace(settings),
+                guard=Guard(settings.index.guard_share, settings.index.guard_pages),
+                every=settings.watch.every,
+                workers=settings.index.concurrency,
+            )
+            for site in sites
+        }
+
+    def roles(self) -> list[Role]:
+        return [Role(f"watcher of {name}", watcher.run) for name, watcher in self._watchers.items()]
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Where a publishing pipeline may call, if a secret is set."""
+        secret = self._settings.http.hook_secret
+        if secret is None:
+            return ()
+        asks = {name: watcher.ask for name, watcher in self._watchers.items()}
+        return DocsHook(secret.get_secret_value(), asks, self._clock.now).app().routes
+
+
+@asynccontextmanager
+async def open_indexing(stores: Stores, events: EventLog, sites: Mapping[str, Site]) -> AsyncIterator[IndexerService]:
+    """The service that brings the stores in step with the events of `sites`."""
+    async with Indexers(sites, make=stores.indexer, open_fetcher=open_fetcher, clock=stores.clock) as indexers:
+        yield IndexerService(
+            events,
+            indexers.handle,
+            announcer=Announcer(stores.trees, events, stores.clock),
+            attempts=Attempts(stores.trees),
+            parallel=stores.settings.index.concurrency,
+        )
+
+
+def indexer_role(service: IndexerService) -> Role:
+    return Role("indexer", service.run, service.stop)
+
+
+def checks(trees: TreeStore, events: EventLog, stores: Stores | None = None) -> dict[str, Check]:
+    """What these roles need: of a watcher alone, the trees and the log."""
+    found: dict[str, Check] = {
+        "page trees": lambda: trees.watched(site_key("any")),
+        "event log": lambda: events.lag(PAGES, GROUP),
+    }
+    return found | ({"search index": stores.index.count} if stores else {})
+
+
+def told(totals: Totals) -> str:
+    """What the indexer did, as a sentence."""
+    done = ", ".join(f"{count} {kind}" for kind, count in sorted(totals.outcomes.items())) or "nothing changed"
+    return f"Stopped: {done}; {totals.embedded} embedded, {totals.dead} given up."
+
+
+def _pace(settings: Settings) -> Pace:
+    watch = settings.watch
+    return Pace(
+        first=watch.first,
+        soonest=watch.soonest,
+        slowest=watch.slowest,
+        full=watch.full,
+        misses=watch.misses,
+        missing_for=watch.missing_for,
+    )

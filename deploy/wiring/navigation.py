@@ -1,0 +1,148 @@
+"""The composition root, its upper half: models and strategies over open stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from deploy.settings.messages import SettingsError
+from deploy.settings.root import Settings
+from deploy.settings.site import WITHOUT_A_MODEL
+from deploy.wiring.stores import Stores
+from ingest.model import Scope
+from navigator.agent.prompts import RitBounds
+from navigator.answer import Usage
+from navigator.models.extractive import ExtractiveModel
+from navigator.models.extracts import Weights
+from navigator.models.prices import PUBLISHED, Prices
+from navigator.navigator import Navigator
+from navigator.ports import Model
+from navigator.question.rewrite import by_model, by_rule
+from navigator.question.versions import Versions
+from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.retriever import RECIPES, Recipe, Retriever
+from navigator.strategies.bounds import StrategyBounds
+from navigator.strategies.build import FOR_PEOPLE, StrategyDeps, build
+
+if TYPE_CHECKING:
+    from navigator.models.anthropic import AnthropicModel
+
+
+@asynccontextmanager
+async def open_navigator(
+    stores: Stores, languages: Sequence[str], *, extracts: bool = False, versions: Versions | None = None
+) -> AsyncIterator[Navigator]:
+    """The navigator over open stores, with the model that the settings choose, or, with `extracts`, without any.
+    `languages` are those of the sites; `versions`: those that a question may name, where others look them up too. Raises
+    SettingsError where a strategy is set that needs a model, and there is none."""
+    versions = versions or Versions(stores.trees)
+    settings = stores.settings.extracting if extracts else stores.settings
+    if settings.model.chosen == "extractive":
+        model = ExtractiveModel(stores.embedder, Weights(threshold=settings.model.extract_threshold))
+        ground = ground_of(stores, languages)
+        strategies = {name: build(name, ground) for name in WITHOUT_A_MODEL}
+        if not extracts:
+            _need_no_model(settings)
+        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, by_rule, versions)
+        return
+    async with AsyncExitStack() as stack:
+        written = await stack.enter_async_context(anthropic_model(settings))
+        router = await stack.enter_async_context(anthropic_model(settings.routing)) if settings.router.name else None
+        ground = ground_of(stores, languages, router)
+        strategies = {name: build(name, ground) for name in FOR_PEOPLE}
+        yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions)
+
+
+def _rit(scope: Scope) -> str:
+    return "rit"
+
+
+def _need_no_model(settings: Settings) -> None:
+    named = {"navigator.strategy": settings.navigator.strategy}
+    named |= {f"strategy of the site {site.name}": site.strategy for site in settings.sites if site.strategy}
+    wrong = [
+        f"{name} is {strategy}, which {why}" for name, strategy in named.items() if (why := settings.why_not(strategy))
+    ]
+    if wrong:
+        raise SettingsError(*wrong)
+
+
+def ground_of(
+    stores: Stores,
+    languages: Sequence[str],
+    router: Model | None = None,
+    *,
+    recipe: Recipe | None = None,
+    bounds: StrategyBounds | None = None,
+) -> StrategyDeps:
+    """What every strategy stands on, as the settings say; `recipe` and `bounds` in place of theirs."""
+    settings = stores.settings
+    asked = settings.navigator
+    rules = RitBounds(
+        budget=asked.budget,
+        toc_budget=asked.toc_budget,
+        context_share=asked.context_warning,
+        read_limit=asked.read_limit,
+        read_characters=asked.read_characters,
+        outline=settings.retrieval.outline,
+    )
+    notes = stores.notes if settings.retrieval.summaries else None
+    retriever = Retriever(stores.trees, stores.index, stores.embedder, recipe or recipe_of(settings), languages, notes)
+    return StrategyDeps(
+        retriever=retriever,
+        trees=stores.trees,
+        parts=Parts(stores.trees, stores.sizes, stores.embedder.count, languages),
+        rules=rules,
+        bounds=bounds or StrategyBounds(**settings.strategies.model_dump()),
+        router=router,
+    )
+
+
+def recipe_of(settings: Settings) -> Recipe:
+    asked = settings.retrieval
+    named = RECIPES[asked.recipe]
+    return replace(named, n=asked.n, chunks_per_node=asked.k_per_node, kappa=asked.rrf_kappa or named.kappa)
+
+
+def prices_of(settings: Settings) -> Prices | None:
+    """What the model's tokens cost. Where the settings name no prices, those published for Anthropic's own endpoint
+    hold there, and nowhere else."""
+    model = settings.model
+    named = model.prices.model_dump(exclude_none=True)
+    return Prices(**named) if named else PUBLISHED.get(model.name) if model.base_url is None else None
+
+
+def is_priced(settings: Settings) -> bool:
+    """Whether all kinds of tokens that the model may use have a price."""
+    prices, cached = prices_of(settings), int(settings.model.prompt_caching)
+    return prices is not None and prices.cost(Usage(1, 1, cached, cached)) is not None
+
+
+def unpriced(settings: Settings, table: str) -> str:
+    """What to say where it has none. `table`: of the settings, in which prices are said."""
+    kinds = "input, output, cache_read and cache_write" if settings.model.prompt_caching else "input and output"
+    return f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {table}"
+
+
+def anthropic_model(settings: Settings, *, temperature: float | None = None) -> AnthropicModel:
+    """Not yet entered. The key goes nowhere but to the endpoint."""
+    from navigator.models.anthropic import AnthropicModel  # the SDK takes a second to import
+
+    model = settings.model
+    return AnthropicModel(
+        api_key=model.api_key.get_secret_value() if model.api_key else None,
+        base_url=model.base_url,
+        model=model.name,
+        max_tokens=model.max_tokens,
+        timeout=model.timeout,
+        max_retries=model.retries,
+        context_window=model.context_window,
+        temperature=temperature,
+        citations=model.citations,
+        prompt_caching=model.prompt_caching,
+        prices=prices_of(settings),
+        proxy=model.proxy.get_secret_value() if model.proxy else None,
+        ca_file=str(model.ca_file) if model.ca_file else None,
+    )

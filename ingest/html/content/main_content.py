@@ -1,0 +1,211 @@
+"""Where a page's content is, and what in there is not content.
+
+The content area is main (or role=main), the one article in it if that holds all headings, else the one
+article, else whatever holds the page's prose. Furniture inside it is taken out of the tree, and so are
+lists that only repeat the page's own headings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ingest.html.blocks.formulas import formula
+from ingest.html.content.boilerplate import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
+from ingest.html.content.toc_lists import drop_section_lists
+from ingest.html.dom import Dom, Element
+from ingest.html.generators import Profile
+from ingest.html.position.breadcrumbs import is_trail_row
+
+_PROSE = 40
+"""Characters outside links from which on a paragraph counts as prose."""
+_PROSE_TAGS = frozenset("p pre li dd blockquote td".split())
+_PARTS = frozenset({"article", "section"})
+_FORMULA_TAGS = frozenset("math script mjx-container img".split())
+_CONTAINERS = frozenset("div section td center form body html".split())
+
+
+def content_area(tree: Dom, profile: Profile) -> Element:
+    """The element that holds the content. Nothing is changed."""
+    if profile.content:
+        for element in tree.elements:
+            if element.get("id") == profile.content or (element.tag == "div" and profile.content in element.classes):
+                return element
+    mains = _outermost(e for e in tree.elements if e.tag == "main" or ("role" in e.attrs and e.role == "main"))
+    if mains:
+        main = mains[0] if len(mains) == 1 else max(mains, key=_length)
+        articles = _outermost(e for e in tree.tagged("article") if main.contains(e))
+        return articles[0] if len(articles) == 1 and _holds_headings(tree, articles[0], main) else main
+    for named in (tree.tagged("article"), (e for e in tree.elements if e.get("itemprop") == "articleBody")):
+        found = _outermost(named)
+        if len(found) == 1 and _holds_headings(tree, found[0], tree.body):
+            return found[0]
+    return _prose_area(tree.body)
+
+
+def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
+    """Take furniture out of the tree below `root`; `root` and what is left below it, in document order.
+
+    `controlled`: ids of panels that a control in the content opens, which are content even while hidden."""
+    kept = _holders_of_title(root)
+    whole_body = root.tag not in ("main", "article") and root.role != "main"
+    stack = [root]
+    while stack:
+        element = stack.pop()
+        if not element.children or (element is not root and formula(element) is not None):
+            continue
+        element.children = [
+            child
+            for child in element.children
+            if isinstance(child, str)
+            or child in kept
+            or not _dropped(child, controlled, whole_body)
+            or _emptied_anchor(child)
+        ]
+        stack.extend(element.elements)
+    _drop_trail_before_title(root)
+    _drop_link_columns(root)
+    left = list(root.walk())
+    return list(root.walk()) if drop_section_lists(left) else left
+
+
+def _drop_trail_before_title(root: Element) -> None:
+    """A row of links with signs between them, before the first heading, says where the page is."""
+    for element in root.walk():
+        if element.tag in HEADINGS:
+            return
+        if is_trail_row(element):
+            element.children = []
+
+
+def _drop_link_columns(root: Element) -> None:
+    """In a table that places the page's columns, those of links beside the one with the title."""
+    for title in [element for element in root.walk() if element.tag == "h1"]:
+        row = next((above for above in title.ancestors() if above.tag == "tr"), None)
+        if row is not None and root.contains(row):
+            row.children = [c for c in row.children if isinstance(c, str) or c.contains(title) or not mostly_links(c)]
+
+
+def controlled_panels(tree: Dom) -> frozenset[str]:
+    """Ids of what tabs and accordion buttons (a button in a heading) show and hide."""
+    found: set[str] = set()
+    for element in tree.elements:
+        if "aria-controls" in element.attrs and (
+            element.role == "tab" or any(above.tag in HEADINGS for above in element.ancestors())
+        ):
+            found.update(element.get("aria-controls").split())
+    return frozenset(found)
+
+
+def _dropped(element: Element, controlled: frozenset[str], whole_body: bool) -> bool:
+    tag = element.tag
+    if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
+        return False
+    if tag == "footer":
+        return element.parent is None or element.parent.tag not in ("blockquote", "figure")
+    if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):
+        return not (_title_header(element) if tag == "header" else callout(element))
+    if "id" in element.attrs and element.attrs["id"] in controlled and hidden(element):
+        return False
+    return furniture(element)
+
+
+def _emptied_anchor(element: Element) -> bool:
+    """Whether links may lead to a dropped inline element; what it shows is gone."""
+    if element.tag not in ("a", "span") or not (element.get("id") or element.get("name")):
+        return False
+    element.children = []
+    return True
+
+
+def _title_header(header: Element) -> bool:
+    """A header that holds the page's title and no navigation."""
+    tags = {element.tag for element in header.walk()}
+    return "h1" in tags and "nav" not in tags and not mostly_links(header)
+
+
+def _holders_of_title(root: Element) -> set[Element]:
+    """The elements around the page's title, where names alone would make them furniture."""
+    holders: set[Element] = set()
+    for element in root.walk():
+        if element.tag != "h1":
+            continue
+        above = [a for a in element.ancestors() if root.contains(a) and a is not root]
+        if any(_never_content(a) for a in above):
+            continue
+        if not any(furniture(a) for a in above):
+            return set()
+        holders = holders or set(above)
+    return holders
+
+
+def _never_content(element: Element) -> bool:
+    return element.tag in FURNITURE_TAGS or element.role == "navigation" or hidden(element)
+
+
+def _outermost(elements: Iterable[Element]) -> list[Element]:
+    """Those that are shown and have text, but none inside another."""
+    found: list[Element] = []
+    for element in elements:
+        if not (found and found[-1].contains(element)) and _is_shown(element):
+            found.append(element)
+    return found
+
+
+def _is_shown(element: Element) -> bool:
+    around = any(e.tag in ("template", "noscript") or hidden(e) for e in (element, *element.ancestors()))
+    return not around and any(not text.isspace() for text in element.strings())
+
+
+def _length(element: Element) -> int:
+    return sum(len(text.strip()) for text in element.strings())
+
+
+def _holds_headings(tree: Dom, part: Element, whole: Element) -> bool:
+    """No heading that could be content stands in `whole` outside `part`."""
+    for heading in tree.tagged(*HEADINGS):
+        if whole.contains(heading) and not part.contains(heading) and not mostly_links(heading):
+            around = [above for above in heading.ancestors() if whole.contains(above) and above is not whole]
+            if not any(_is_around(element) for element in (heading, *around)):
+                return False
+    return True
+
+
+def _plausible(root: Element) -> Iterator[Element]:
+    """Elements outside furniture, in document order; headers of the whole page count as furniture."""
+    until = -1
+    for element in root.walk():
+        if element.order <= until:
+            continue
+        if element is not root and _is_around(element):
+            until = element.end
+        else:
+            yield element
+
+
+def _is_around(element: Element) -> bool:
+    """Furniture, judged as part of a whole page."""
+    tag = element.tag
+    if tag == "header":
+        return not _title_header(element)
+    return tag == "footer" or furniture(element) or (tag == "aside" and not callout(element))
+
+
+def _prose_area(body: Element) -> Element:
+    """The smallest element around all prose and headings outside furniture; the body if there is little."""
+    solid = [e for e in _plausible(body) if _is_prose(e)]
+    if len(solid) < 2:
+        return body
+    first, last = solid[0], max(solid, key=lambda e: e.end)
+    for above in first.ancestors():
+        if above.contains(last) and above.tag in _CONTAINERS:
+            return above
+    return body
+
+
+def _is_prose(element: Element) -> bool:
+    if element.tag in HEADINGS:
+        return not mostly_links(element)
+    if element.tag not in _PROSE_TAGS:
+        return False
+    own = sum(len(child.strip()) for child in element.children if isinstance(child, str))
+    return own >= _PROSE or (element.tag == "pre" and _length(element) >= _PROSE)

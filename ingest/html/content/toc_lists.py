@@ -1,0 +1,101 @@
+"""Lists that stand for other text: of a page's own sections, and of the pages below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ingest.html.content.boilerplate import HEADINGS, furniture, hidden, mostly_links
+from ingest.html.dom import Dom, Element
+from ingest.html.sections.headings import linked_page
+
+_LISTS = frozenset({"ul", "ol"})
+_GENERATED = frozenset({"toctree-wrapper", "toc", "section-index", "section-toc"})
+_LABELS = frozenset(
+    "contents|table of contents|on this page|in this article|in this section|page contents|toc|jump to|index"
+    "|目次|目录|本页目录|inhalt|inhaltsverzeichnis|sommaire|table des matières|contenido|índice|содержание|목차".split(
+        "|"
+    )
+)
+
+
+def section_links(tree: Dom) -> frozenset[str]:
+    """The fragments that the page's own contents link to: in navigation, or in a list of nothing else."""
+    found: set[str] = set()
+    until = -1
+    for element in tree.elements:
+        if element.order > until and (furniture(element) or (element.tag in _LISTS and repeats_sections(element))):
+            until = element.end
+        if element.order <= until and element.tag == "a" and element.get("href").startswith("#"):
+            found.add(element.get("href")[1:])
+    return frozenset(found)
+
+
+def repeats_sections(listing: Element) -> bool:
+    """A list of two links or more, all of them to places on this page, with no words beside them."""
+    links = 0
+    stack = [listing]
+    while stack:
+        element = stack.pop()
+        if element.tag == "a":
+            if not element.get("href").startswith("#"):
+                return False
+            links += 1
+            continue
+        for child in element.children:
+            if not isinstance(child, str):
+                stack.append(child)
+            elif any(char.isalpha() for char in child):
+                return False
+    return links > 1
+
+
+def drop_section_lists(elements: Iterable[Element]) -> bool:
+    """Take such lists out of the tree, with the words that announce them; whether there were any."""
+    found = list(_outermost(elements, lambda e: e.tag in _LISTS and repeats_sections(e)))
+    for listing in found:
+        _drop_with_label(listing)
+    return bool(found)
+
+
+def _drop_with_label(listing: Element) -> None:
+    parent = listing.parent
+    if parent is None:
+        return
+    position = parent.children.index(listing)
+    before = position - 1
+    while before >= 0 and isinstance(child := parent.children[before], str) and not child.strip():
+        before -= 1
+    label = parent.children[before] if before >= 0 else None
+    named = isinstance(label, Element) and label.text.strip(" :").casefold() in _LABELS
+    del parent.children[before if named else position : position + 1]
+
+
+def generated(tree: Dom, area: Element) -> list[Element]:
+    """Tables of contents that a generator wrote into the content, outermost ones. Look before pruning."""
+    inside = tree.elements[area.order : area.end + 1]
+    return list(_outermost(inside, lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e)))
+
+
+def cards(elements: Sequence[Element]) -> list[Element]:
+    """Links with a title of the page they lead to."""
+    titles = [element for element in elements if element.tag in HEADINGS and linked_page(element)]
+    return [next((a for a in (*e.walk(), *e.ancestors()) if a.tag == "a"), e) for e in titles]
+
+
+def link_lists(elements: Sequence[Element]) -> list[Element]:
+    """Lists of links, if they are at least half of the content's text."""
+    found = list(_outermost(elements, lambda e: e.tag in _LISTS and mostly_links(e)))
+    listed = sum(_length(element) for element in found)
+    return found if listed and listed * 2 >= _length(elements[0]) else []
+
+
+def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -> Iterator[Element]:
+    until = -1
+    for element in elements:
+        if element.order > until and wanted(element):
+            until = element.end
+            yield element
+
+
+def _length(element: Element) -> int:
+    return sum(len(text.strip()) for text in element.strings())

@@ -1,0 +1,182 @@
+"""Trails that a page shows: lists and rows of links marked as breadcrumbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ingest.html.content.boilerplate import hidden
+from ingest.html.dom import Dom, Element
+
+_CURRENT = frozenset("active current is-active breadcrumb-item--active breadcrumbs__item--active".split())
+_SIGNS = ">»›→"
+_LONG_ROW = 25
+_ASIDE = frozenset("wy-breadcrumbs-aside footer right switchers".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A crumb as written. `current`: its markup says that it is the page itself."""
+
+    name: str
+    href: str | None
+    current: bool = False
+
+
+def visible_trails(tree: Dom) -> list[list[Raw]]:
+    """All trails on the page, marked ones (microdata, RDFa) first, without empty and repeated crumbs."""
+    marked: list[Element] = []
+    named: list[Element] = []
+    rows: list[Element] = []
+    until = -1
+    headed = False
+    for element in tree.elements:
+        headed = headed or element.tag == "h1"
+        if element.order <= until:
+            continue
+        if not headed and is_trail_row(element):
+            rows.append(element)
+        if not element.attrs:
+            continue
+        group = marked if _is_marked(element) else named if _is_named(element) else None
+        if group is not None:
+            group.append(element)
+            until = element.end
+    trails = [_crumbs(container) for container in (*marked, *named)]
+    trails += [_row_crumbs(row) for row in rows]
+    return [trail for trail in trails if trail]
+
+
+def is_trail_row(element: Element) -> bool:
+    """A block of links and words with nothing but trail signs between them, like A >> B >> C."""
+    if element.tag not in ("p", "div") or len(element.children) > _LONG_ROW:
+        return False
+    words = [child.strip() for child in element.children if isinstance(child, str) and child.strip()]
+    links = [child for child in element.elements if child.tag == "a"]
+    plain = all(child.tag in ("a", "span", "b", "strong", "em", "i") for child in element.elements)
+    return bool(links) and plain and bool(words) and all(word[0] in _SIGNS for word in words) and bool(links[0].text)
+
+
+def _row_crumbs(row: Element) -> list[Raw]:
+    found = [Raw(link.text, link.get("href")) for link in row.elements if link.tag == "a"]
+    last = row.children[-1]
+    if isinstance(last, str) and last.strip(_SIGNS + " \n\t"):
+        found.append(Raw(last.strip(_SIGNS + " \n\t"), None))
+    return found
+
+
+def _is_marked(element: Element) -> bool:
+    return "BreadcrumbList" in element.get("itemtype") or "BreadcrumbList" in element.get("typeof")
+
+
+def _is_named(element: Element) -> bool:
+    if element.tag in (
+        "a",
+        "li",
+        "script",
+        "style",
+        "svg",
+        "body",
+        "html",
+        "main",
+        "head",
+        "bread-crumbs",
+        "span",
+        "meta",
+    ):
+        return False
+    label = element.get("aria-label").casefold()
+    if "breadcrumb" in label or "breadcrumb" in element.get("id").casefold():
+        return True
+    if any("breadcrumb" in name and not name.startswith(("has-", "no-", "with-")) for name in element.classes):
+        return True
+    if element.get("id") == "nav-path" or "navpath" in element.classes:
+        return True
+    if "fqn" in element.classes or any("sub-title" in e.classes for e in element.elements):
+        return True
+    return "related" in element.classes and any(_is_related_item(e) for e in element.walk())
+
+
+def _is_related_item(element: Element) -> bool:
+    """Sphinx marks the ancestors among the entries of its navigation line."""
+    return element.tag == "li" and any(name.startswith("nav-item") for name in element.classes)
+
+
+def _crumbs(container: Element) -> list[Raw]:
+    items = [e for e in _entries(container) if e.classes.isdisjoint(_ASIDE)]
+    if any(_is_related_item(e) for e in items):
+        items = [e for e in items if _is_related_item(e)]
+    found: list[Raw] = []
+    for item in items:
+        raw = _read(item)
+        if any(char.isalnum() for char in raw.name) and (not found or found[-1].name != raw.name or raw.current):
+            found.append(raw)
+    return found
+
+
+def _entries(container: Element) -> Sequence[Element]:
+    """The outermost list's items; without a list the marked items, else what stands in a row."""
+    inside = list(_visible(container))
+    first_list = next((e for e in inside if e.tag in ("ul", "ol")), None)
+    if first_list is not None:
+        return [e for e in first_list.elements if e.tag == "li" and not hidden(e)]
+    marked = [
+        e for e in inside if "itemListElement" in e.get("itemprop").split() or e.get("property") == "itemListElement"
+    ]
+    if marked:
+        return marked
+    if "fqn" in container.classes:
+        return [e for e in inside if e.tag == "a"]
+    subtitles = [e for e in container.elements if "sub-title" in e.classes]
+    if subtitles:
+        return subtitles
+    row = container
+    while len(inner := [e for e in row.elements if not hidden(e)]) == 1 and inner[0].tag != "a":
+        row = inner[0]
+    return [e for e in row.elements if not hidden(e)]
+
+
+def _visible(container: Element) -> Iterator[Element]:
+    until = -1
+    for element in container.walk():
+        if element.order > until:
+            if element is not container and hidden(element) and element.tag != "svg":
+                until = element.end
+            else:
+                yield element
+
+
+def _read(item: Element) -> Raw:
+    link = item if item.tag == "a" else next((e for e in item.walk() if e.tag == "a" and e.get("href")), None)
+    named = next((e for e in item.walk() if "name" in e.get("itemprop").split() or e.get("property") == "name"), None)
+    source = named or link or item
+    if link is not None and "sub-title" in item.classes:
+        source = link
+    name = source.get("content") if source.tag == "meta" else _own_text(source)
+    if not any(char.isalnum() for char in name):
+        name = _label(link or item)
+    current = any(e.get("aria-current") in ("page", "true", "location") for e in item.walk())
+    current = current or (link is None and not item.classes.isdisjoint(_CURRENT)) or "nav-item-this" in item.classes
+    return Raw(name.strip(" »›>/|·"), link.get("href") if link is not None else None, current)
+
+
+def _own_text(element: Element) -> str:
+    """The text without lists inside (menus of siblings) and without what is hidden."""
+    parts: list[str] = []
+    stack: list[Element | str] = [element]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            parts.append(item)
+        elif item.tag not in ("ul", "ol", "script", "style", "svg") and not hidden(item):
+            stack.extend(reversed(item.children))
+    return " ".join("".join(parts).split())
+
+
+def _label(element: Element) -> str:
+    """What names a crumb that is only an icon."""
+    for inner in element.walk():
+        name = inner.get("aria-label") or inner.get("alt") or inner.get("title")
+        if name.strip():
+            return name
+    return ""

@@ -1,0 +1,226 @@
+"""What a page says about its place: the trail of its ancestors, and the pages that it lists as its contents.
+
+Sources, best first: breadcrumbs (schema.org JSON-LD, and lists marked as breadcrumbs by microdata, RDFa, label, class or
+a generator's own habit), the link rel=up, the active entry of a sidebar. A visible trail that
+holds the JSON-LD one and more wins over it: generators leave unlinked groups out of the latter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+from urllib.parse import urldefrag, urlsplit
+
+from ingest.html.dom import Dom, Element, clean
+from ingest.html.head import Resolver
+from ingest.html.position.breadcrumbs import Raw, visible_trails
+from ingest.html.position.sidebar import active_trail
+from ingest.model import Claims, Crumb
+
+
+class PagePlace:
+    """Where a page is: resolves its links and knows which of them lead to the page itself."""
+
+    def __init__(self, url: str, resolve_link: Resolver, canonical: str, titles: Sequence[str]) -> None:
+        self.resolve = resolve_link
+        self._own = {_loose(u) for u in (url, canonical)}
+        self._titles = {_plain(text) for text in titles if text}
+
+    def is_self(self, url: str | None) -> bool:
+        return url is not None and _loose(url) in self._own
+
+    def is_title(self, text: str) -> bool:
+        return _plain(text) in self._titles
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTrails:
+    """The trails on a page as written: from its JSON-LD, and those it shows."""
+
+    linked_data: list[list[Raw]]
+    shown: list[list[Raw]]
+
+
+def offered(tree: Dom) -> OfferedTrails:
+    """Read the trails, before furniture is taken out of the page."""
+    return OfferedTrails(_json_ld(tree), visible_trails(tree))
+
+
+def claims(tree: Dom, trails: OfferedTrails, place: PagePlace, lists: tuple[str, ...]) -> Claims:
+    """The best trail that the page offers."""
+    linked_data = _without_self([_crumb(raw, place) for raw in trails.linked_data], place, data=True)
+    shown = _without_self([_crumb(raw, place) for raw in trails.shown], place, data=False)
+    best = next((trail for trail in linked_data if trail), ())
+    longer = next((trail for trail in shown if trail), ())
+    if len(longer) > len(best) and _holds(longer, best):
+        best = longer
+    if best:
+        return Claims(best, "breadcrumb", lists)
+    up = _up(tree, place)
+    if up is not None:
+        return Claims((up,), "up", lists)
+    side = _without_self([_crumb(active_trail(tree, place.resolve, place.is_self), place)], place, data=False)[0]
+    return Claims(side, "sidebar", lists) if side else Claims((), "none", lists)
+
+
+def _crumb(raws: Sequence[Raw], place: PagePlace) -> list[tuple[Crumb, bool]]:
+    """Crumbs, each with whether its markup calls it the current page."""
+    made = []
+    for raw in raws:
+        name = clean(raw.name)
+        if any(char.isalnum() for char in name):
+            made.append((Crumb(name, _address(raw.href, place)), raw.current))
+    return made
+
+
+def _address(href: str | None, place: PagePlace) -> str | None:
+    url = place.resolve(href) if href else None
+    return urldefrag(url).url if url else None
+
+
+def _without_self(
+    trails: Sequence[list[tuple[Crumb, bool]]], place: PagePlace, *, data: bool
+) -> list[tuple[Crumb, ...]]:
+    """Without the crumbs at the end that are the page itself. In linked data the last item without an
+    address always is."""
+    result = []
+    for trail in trails:
+        kept = list(trail)
+        last = len(kept)
+        while kept:
+            crumb, current = kept[-1]
+            unlinked = crumb.url is None
+            end_of_data = data and unlinked and len(kept) == last
+            if current or place.is_self(crumb.url) or end_of_data or (unlinked and place.is_title(crumb.title)):
+                kept.pop()
+            else:
+                break
+        result.append(tuple(crumb for crumb, _ in kept))
+    return result
+
+
+def _holds(longer: Sequence[Crumb], shorter: Sequence[Crumb]) -> bool:
+    """Whether `shorter` is a subsequence of `longer`, by address or title."""
+    rest = iter(longer)
+    return all(any(_same(crumb, other) for other in rest) for crumb in shorter)
+
+
+def _same(one: Crumb, other: Crumb) -> bool:
+    if one.url is not None and one.url == other.url:
+        return True
+    return _plain(one.title) == _plain(other.title)
+
+
+def _up(tree: Dom, place: PagePlace) -> Crumb | None:
+    """The link rel=up (its older name is parent; DocBook's sign is the access key u), named by its title or by a
+    link to the same page."""
+    for element in tree.tagged("link", "a"):
+        rels = element.get("rel").lower().split()
+        if "up" in rels or "parent" in rels or (element.get("accesskey") == "u" and _in_page_header(element)):
+            url = _address(element.get("href"), place)
+            if url is not None and not place.is_self(url):
+                name = clean(element.get("title")) or _name_of(tree, url, place)
+                return Crumb(name or url.rstrip("/").rpartition("/")[2], url)
+    return None
+
+
+def _in_page_header(link: Element) -> bool:
+    return any(name.startswith("nav") for above in link.ancestors() for name in above.classes)
+
+
+def _name_of(tree: Dom, url: str, place: PagePlace) -> str:
+    for element in tree.tagged("a"):
+        if element.get("href") and _address(element.get("href"), place) == url:
+            name = element.text
+            if name and name.casefold() not in ("up", "parent", "back", "index", "contents"):
+                return name
+    return ""
+
+
+def _json_ld(tree: Dom) -> list[list[Raw]]:
+    """All BreadcrumbLists in the page's JSON-LD, wherever they are nested; broken blocks are skipped."""
+    found = []
+    for element in tree.tagged("script"):
+        if "ld+json" in element.get("type").lower():
+            try:
+                data = json.loads("".join(element.strings()))
+            except (ValueError, RecursionError):
+                continue
+            found += [_items(entity) for entity in _entities(data) if _is_a(entity, "BreadcrumbList")]
+    return [trail for trail in found if trail]
+
+
+def _entities(data: Any) -> Iterator[dict[str, Any]]:
+    stack = [data]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, list):
+            stack.extend(reversed(value))
+        elif isinstance(value, dict):
+            yield value
+            stack.extend(reversed([inner for inner in value.values() if isinstance(inner, list | dict)]))
+
+
+def _is_a(entity: dict[str, Any], kind: str) -> bool:
+    types = entity.get("@type")
+    names = types if isinstance(types, list) else [types]
+    return any(isinstance(name, str) and name.rpartition("/")[2] == kind for name in names)
+
+
+def _items(entity: dict[str, Any]) -> list[Raw]:
+    listed = entity.get("itemListElement")
+    listed = listed if isinstance(listed, list) else [listed]
+    placed = []
+    for index, item in enumerate(listed):
+        if not isinstance(item, dict):
+            continue
+        target = item.get("item")
+        inner = target if isinstance(target, dict) else {}
+        name = item.get("name") or inner.get("name") or ""
+        href = target if isinstance(target, str) else inner.get("@id") or inner.get("url") or item.get("url")
+        placed.append(
+            (_position(item.get("position"), index), Raw(unescape(str(name)), href if isinstance(href, str) else None))
+        )
+    placed.sort(key=lambda pair: pair[0])
+    return [raw for _, raw in placed]
+
+
+def _position(value: Any, index: int) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float(index + 1)
+
+
+def _loose(url: str) -> str:
+    """An address without what may differ between two spellings of one page."""
+    parts = urlsplit(urldefrag(url).url)
+    path = parts.path
+    for ending in ("index.html", "index.htm", ".html", ".htm"):
+        path = path.removesuffix(ending)
+    return f"{(parts.hostname or '').removeprefix('www.')}{path.rstrip('/')}?{parts.query}"
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def listed_pages(listings: Sequence[Element], place: PagePlace) -> tuple[str, ...]:
+    """The pages that lists of links name, outermost entries only, in document order."""
+    found: dict[str, None] = {}
+    for listing in listings:
+        until = -1
+        for element in listing.walk():
+            if element.order <= until:
+                continue
+            if element.tag == "a" and element.get("href"):
+                url = _address(element.get("href"), place)
+                if url is None or place.is_self(url):
+                    continue
+                found[url] = None
+                entry = next((a for a in element.ancestors() if a.tag in ("li", "dt", "dd") or a is listing), listing)
+                until = entry.end if entry is not listing else -1
+    return tuple(found)

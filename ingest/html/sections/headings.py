@@ -1,0 +1,185 @@
+"""Which elements are headings, and what their titles are.
+
+A heading is h1-h6 or role=heading, unless its role takes the meaning away, it names a box (a note, a
+warning), it is a subtitle in an hgroup, or it is the text of a data table's cell. A heading without visible text makes no section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ingest.html.blocks.formulas import formula
+from ingest.html.content.boilerplate import HEADINGS, SCREEN_READER_ONLY, callout, hidden, permalink
+from ingest.html.dom import Element, clean
+from ingest.html.generators import Profile
+
+_LABELS = frozenset("overload mlabels mlabel ingroups doc-labels doc-label".split())
+"""What Doxygen and mkdocstrings print beside a name: counters, groups, kinds of members."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """`limit` is the order of the next heading of the same or a higher rank: what stands from there on
+    belongs to another section."""
+
+    element: Element
+    level: int
+    title: str
+    limit: float
+
+
+def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: Profile) -> dict[Element, Heading]:
+    """All headings of the content with a title, in document order."""
+    found = [
+        (element, level, text)
+        for element in elements
+        if (level := _level(element, profile))
+        and not _demoted(element, level, elements[0], data_cells)
+        and (text := title(element))
+    ]
+    limits: list[float] = [float("inf")] * len(found)
+    open_ones: list[int] = []
+    for index, (element, level, _) in enumerate(found):
+        while open_ones and found[open_ones[-1]][1] >= level:
+            limits[open_ones.pop()] = element.order
+        open_ones.append(index)
+    return {
+        element: Heading(element, level, text, limit)
+        for (element, level, text), limit in zip(found, limits, strict=True)
+    }
+
+
+def title(element: Element) -> str:
+    """The words of a heading or a term without permalink signs, buttons, note marks and edit links.
+
+    Where nothing is left, the words of its links and buttons (a title wholly inside a self link, the button of
+    an accordion), else what names its picture."""
+    for keep_controls in (False, True):
+        text = clean("".join(_words(element, keep_controls)))
+        if text:
+            return text
+    return clean(" ".join(_picture_names(element)))
+
+
+def _level(element: Element, profile: Profile) -> int:
+    """1-6 and beyond (aria-level has no upper end), 0 for what is no heading."""
+    if element.attrs:
+        role = element.attrs.get("role")
+        if role:
+            if role in ("presentation", "none"):
+                return 0
+            if role == "heading":
+                level = element.get("aria-level").strip()
+                return max(1, int(level)) if level.isdecimal() and len(level) < 3 else HEADINGS.get(element.tag, 2)
+        for name, rank in profile.headings.items():
+            if name in element.classes:
+                return rank
+    return HEADINGS.get(element.tag, 0)
+
+
+def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element]) -> bool:
+    own_id = bool(element.get("id"))
+    if linked_page(element) is not None:
+        return True
+    for above in element.ancestors():
+        if above.tag == "hgroup":
+            return _outranked(element, level, above)
+        if not own_id and above.attrs and callout(above) and _first_heading_in(above) is element:
+            return True
+        if above in data_cells:
+            return not own_id and not any(_named(inner) for inner in element.walk())
+        if above is root or above.tag in ("pre", "button", "figcaption"):
+            return above is not root
+    return False
+
+
+def linked_page(element: Element) -> str | None:
+    """Where a title leads that is nothing but a link to another page: it names that page, not a section.
+    None for all others, also for a title that has an address of its own."""
+    if any(_named(e) for e in element.walk()) or (element.parent is not None and element.parent.get("id")):
+        return None
+    card = next((above for above in element.ancestors() if above.tag == "a"), None)
+    links = [card] if card is not None else [e for e in element.walk() if e.tag == "a"]
+    if len(links) != 1 or links[0].get("href").partition("#")[0] == "":
+        return None
+    return links[0].get("href") if card is not None or links[0].text == element.text else None
+
+
+def _outranked(element: Element, level: int, hgroup: Element) -> bool:
+    ranks = [(HEADINGS[e.tag], e.order) for e in hgroup.elements if e.tag in HEADINGS]
+    return bool(ranks) and min(ranks) < (level, element.order)
+
+
+def _first_heading_in(box: Element) -> Element | None:
+    """The heading with which a box begins; None if other words come first."""
+    for inner in box.walk():
+        if inner.tag in HEADINGS or inner.role == "heading":
+            return inner
+        if any(isinstance(child, str) and not child.isspace() for child in inner.children):
+            return None
+    return None
+
+
+def _named(element: Element) -> bool:
+    return bool(element.get("id") or (element.tag == "a" and element.get("name")))
+
+
+def note_mark(element: Element) -> bool:
+    """A raised number or sign that leads to a note."""
+    if element.role == "doc-noteref" or not element.classes.isdisjoint(_NOTE_MARKS):
+        return True
+    if element.tag != "sup":
+        return False
+    inner = list(element.elements)
+    loose = clean("".join(child for child in element.children if isinstance(child, str)))
+    return (
+        bool(inner)
+        and not loose.strip("[](),; ")
+        and all(e.tag == "a" and e.get("href").startswith("#") and len(e.text.strip("[]()")) <= 3 for e in inner)
+    )
+
+
+_NOTE_MARKS = frozenset("footnote-ref footnote-reference footnoteref noteref fn-ref fn-bracket".split())
+
+
+def _words(element: Element, keep_controls: bool) -> Iterable[str]:
+    stack: list[Element | str] = list(reversed(element.children))
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        tag = item.tag
+        tex = formula(item)
+        if tex is not None:
+            yield tex[0]
+        elif tag == "br":
+            yield " "
+        elif _is_aside(item, keep_controls):
+            continue
+        elif item.inline:
+            stack.extend(reversed(item.children))
+        else:
+            stack.append(" ")
+            stack.extend(reversed(item.children))
+            stack.append(" ")
+
+
+def _is_aside(item: Element, keep_controls: bool) -> bool:
+    """What stands in a heading without being part of its words."""
+    if hidden(item) or item.tag in ("rt", "rp", "script", "style", "img", "svg") or note_mark(item):
+        return True
+    if keep_controls:
+        return False
+    if item.tag == "a":
+        return permalink(item)
+    return item.tag == "button" or not item.classes.isdisjoint(SCREEN_READER_ONLY | _LABELS)
+
+
+def _picture_names(element: Element) -> Iterable[str]:
+    for inner in element.walk():
+        if inner.tag in ("img", "svg", "picture") and not hidden(inner):
+            name = inner.get("alt") or inner.get("aria-label")
+            if name.strip():
+                yield name

@@ -1,0 +1,312 @@
+"""The content of a page as sections in document order: one walk, which meets every text once.
+
+A heading begins a section that lasts until the next one; its parent is the nearest earlier heading of a
+smaller level. A definition lasts until its dd ends, then the section around it goes on; a heading inside
+a dd hangs under the definition, a later one never does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ingest.html.blocks.code import language, listing
+from ingest.html.blocks.formulas import formula
+from ingest.html.blocks.tables import Tables
+from ingest.html.blocks.writer import Writer
+from ingest.html.content.boilerplate import SCREEN_READER_ONLY, permalink
+from ingest.html.dom import Element
+from ingest.html.sections import anchors
+from ingest.html.sections.headings import Heading, note_mark, title
+from ingest.html.sections.nesting import Section, Sections
+
+_CODE = frozenset("pre listing xmp plaintext".split())
+_TABLE_PARTS = frozenset({"tr", "caption", "td", "th"})
+_BACK_SIGNS = frozenset("↩︎⏎^↑↵ ")
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineInput:
+    """What was found out about the content before the walk."""
+
+    headings: dict[Element, Heading]
+    terms: dict[Element, frozenset[Element]]
+    tables: Tables
+    targets: anchors.Targets
+
+
+@dataclass(slots=True)
+class _Terms:
+    """An open list of address terms. `naming`: a term has begun and its dd has not."""
+
+    own: frozenset[Element]
+    naming: bool = False
+
+
+def outline(root: Element, plan: OutlineInput, page_title: str) -> list[Section]:
+    """The sections of the content; the first is the page's own. A single h1 that nothing stands before is
+    the page's own section, and so is a single topmost heading of another level that says the page's title;
+    else that is a section of level 0 with `page_title`."""
+    return _Outline(root, plan, page_title).sections.all
+
+
+class _Outline:
+    def __init__(self, root: Element, plan: OutlineInput, page_title: str) -> None:
+        self._plan = plan
+        self.sections = Sections(page_title)
+        levels = Counter(heading.level for heading in plan.headings.values())
+        self._top_level = min(levels, default=1)
+        self._single_top = levels[self._top_level] == 1
+        self._writer = Writer(self.sections.current.blocks)
+        self._terms: list[_Terms] = []
+        self._before: list[Element] = []
+        self._seen = 0
+        self._walk(root)
+        self._writer.end()
+
+    def _walk(self, root: Element) -> None:
+        self._note_id(root)
+        open_elements = [(root, 0, iter(root.children))]
+        while open_elements:
+            element, seen, children = open_elements[-1]
+            for child in children:
+                if isinstance(child, str):
+                    self._text(child)
+                elif self._enter(child):
+                    open_elements.append((child, self._seen, iter(child.children)))
+                    break
+            else:
+                open_elements.pop()
+                self._leave(element, seen)
+
+    def _text(self, text: str) -> None:
+        self._writer.text(text)
+        if self._before and not text.isspace():
+            self._before.clear()
+        if text and not text.isspace():
+            self._seen += 1
+
+    def _note_id(self, element: Element) -> None:
+        if element.attrs and ("id" in element.attrs or (element.tag == "a" and "name" in element.attrs)):
+            self._before.append(element)
+
+    def _enter(self, element: Element) -> bool:
+        """Whether the walk goes on inside the element."""
+        heading = self._plan.headings.get(element)
+        if heading is not None:
+            self._heading(heading)
+            return False
+        tag = element.tag
+        if tag == "dt" and self._terms and element in self._terms[-1].own:
+            self._term(element)
+            return False
+        self._note_id(element)
+        if element.inline:
+            return self._enter_inline(element)
+        if tag in _CODE or ("fragment" in element.classes and any("line" in e.classes for e in element.elements)):
+            self._code(element)
+            return False
+        if element.classes and self._formula(element):
+            return False
+        self._open(element)
+        return True
+
+    def _enter_inline(self, element: Element) -> bool:
+        tag = element.tag
+        if self._formula(element):
+            return False
+        if tag == "img":
+            self._image(element)
+        if tag in ("img", "button", "svg", "script", "source"):
+            return False
+        if tag == "a" and (permalink(element) or _back_link(element)):
+            self._before.extend(e for e in element.walk() if e is not element and e.get("id"))
+            return False
+        if tag == "rt":
+            self._writer.text("(")
+        if not element.classes and not element.attrs and tag != "sup":
+            return True
+        if not element.classes.isdisjoint(SCREEN_READER_ONLY):
+            return not any(above.tag in ("a", "button") for above in element.ancestors())
+        return not note_mark(element)
+
+    def _formula(self, element: Element) -> bool:
+        found = formula(element)
+        if found is None:
+            return False
+        tex, alone = found
+        if tex:
+            self._before.clear()
+            self._seen += 1
+            if alone:
+                self._writer.math(tex)
+            else:
+                self._writer.text(tex)
+        return True
+
+    def _image(self, element: Element) -> None:
+        alt = element.get("alt").strip()
+        if (" " in alt or not alt.isascii()) and not alt.startswith("data:"):
+            self._writer.image(alt)
+
+    def _code(self, element: Element) -> None:
+        text = listing(element)
+        if text.strip():
+            self._before.clear()
+            self._seen += 1
+        self._writer.code(text, language(element))
+
+    def _open(self, element: Element) -> None:
+        tag, writer = element.tag, self._writer
+        if tag == "br":
+            writer.line_break()
+        elif tag in ("ul", "ol", "menu"):
+            writer.open_list("ol" if tag == "ol" else "ul", _start(element))
+        elif tag == "dl":
+            self._open_terms(element)
+        elif tag in ("li", "dt", "dd"):
+            self._open_item(element)
+        elif tag == "blockquote":
+            writer.open_quote()
+        elif tag == "table" and self._is_data(element):
+            writer.open_table()
+        elif tag in _TABLE_PARTS:
+            self._open_table_part(element)
+        else:
+            writer.end_paragraph()
+
+    def _leave(self, element: Element, seen: int) -> None:
+        if seen != self._seen:
+            while self._before and self._before[-1].order > element.order:
+                self._before.pop()
+        tag, writer = element.tag, self._writer
+        if element.inline:
+            if tag == "rt":
+                writer.text(")")
+        elif tag in ("ul", "ol", "menu"):
+            writer.close_list()
+        elif tag == "dl":
+            self._close_terms(element)
+        elif tag == "blockquote":
+            writer.close_quote()
+        elif tag == "table" and self._is_data(element):
+            writer.close_table()
+        elif tag in _TABLE_PARTS:
+            if _table_of(element) not in self._plan.tables.lines:
+                writer.end_paragraph()
+        elif tag != "br":
+            writer.end_paragraph()
+
+    def _is_data(self, table: Element) -> bool:
+        return table not in self._plan.tables.layout and table not in self._plan.tables.lines
+
+    def _open_table_part(self, element: Element) -> None:
+        table = _table_of(element)
+        if table in self._plan.tables.lines:
+            self._writer.text(" ")
+        elif table is None or not self._is_data(table):
+            self._writer.end_paragraph()
+        elif element.tag in ("tr", "caption"):
+            self._writer.row()
+        else:
+            self._writer.cell()
+
+    def _heading(self, heading: Heading) -> None:
+        self._writer.end()
+        sections = self.sections
+        first = len(sections.all) == 1 and not sections.current.blocks
+        if first and self._names_page(heading):
+            sections.title_page(heading.level, heading.title)
+        else:
+            sections.heading(heading.level, heading.title)
+        self._begin(heading.element, heading.limit)
+
+    def _names_page(self, heading: Heading) -> bool:
+        if not self._single_top or heading.level != self._top_level:
+            return False
+        return heading.level == 1 or heading.title == self.sections.all[0].title
+
+    def _begin(self, title_element: Element, limit: float) -> None:
+        """The section that has just begun gets its address, and what follows."""
+        section = self.sections.current
+        section.anchor, section.aliases = anchors.choose(title_element, self._before, limit, self._plan.targets)
+        self._passed()
+        self._writer.turn_to(section.blocks)
+
+    def _passed(self) -> None:
+        """Words were met that no paragraph holds."""
+        self._before.clear()
+        self._seen += 1
+
+    def _open_terms(self, element: Element) -> None:
+        own = self._plan.terms.get(element)
+        if own is None:
+            self._writer.open_list("dl")
+            return
+        self._writer.end_paragraph()
+        self.sections.open_list()
+        self._terms.append(_Terms(own))
+
+    def _close_terms(self, element: Element) -> None:
+        if element not in self._plan.terms:
+            self._writer.close_list()
+            return
+        self._terms.pop()
+        self.sections.close_list()
+        self._writer.turn_to(self.sections.current.blocks)
+
+    def _term(self, term: Element) -> None:
+        terms = self._terms[-1]
+        if terms.naming:
+            self._further_term(term)
+            return
+        terms.naming = True
+        self.sections.definition(title(term))
+        self._begin(term, _next_term(term))
+
+    def _further_term(self, term: Element) -> None:
+        """Another name of the definition that has just begun: its words are text, its ids aliases."""
+        section = self.sections.current
+        anchor, aliases = anchors.choose(term, self._before, term.end + 1, self._plan.targets)
+        names = aliases if anchor is None else (anchor, *aliases)
+        section.aliases += tuple(name for name in names if name not in (section.anchor, *section.aliases))
+        self._writer.text(title(term))
+        self._writer.end_paragraph()
+        self._passed()
+
+    def _open_item(self, element: Element) -> None:
+        if element.tag == "li" or not self._belongs(element):
+            self._writer.item(element.tag)
+            return
+        self._writer.end_paragraph()
+        self._terms[-1].naming = False
+        if element.tag == "dt":
+            self.sections.end_definition()
+            self._writer.turn_to(self.sections.current.blocks)
+
+    def _belongs(self, element: Element) -> bool:
+        """Whether a dt or dd is the innermost open list of address terms' own."""
+        own_list = next((above for above in element.ancestors() if above.tag == "dl"), None)
+        return bool(self._terms) and own_list is not None and self._plan.terms.get(own_list) is self._terms[-1].own
+
+
+def _table_of(element: Element) -> Element | None:
+    return next((above for above in element.ancestors() if above.tag == "table"), None)
+
+
+def _next_term(term: Element) -> float:
+    """The order of the first thing after a term's list or of the next term in it."""
+    own_list = next((above for above in term.ancestors() if above.tag == "dl"), term)
+    return next((e.order for e in own_list.elements if e.tag == "dt" and e.order > term.order), own_list.end + 1)
+
+
+def _back_link(link: Element) -> bool:
+    """The way back from a note."""
+    if link.role == "doc-backlink" or any("backref" in name or "reversefootnote" in name for name in link.classes):
+        return "#" in link.get("href") and not any(c.isalpha() for c in link.text)
+    return link.get("href").startswith("#") and bool(link.text) and set(link.text) <= _BACK_SIGNS
+
+
+def _start(element: Element) -> int:
+    start = element.get("start").strip()
+    return int(start) if start.isdecimal() and len(start) < 7 else 1

@@ -1,0 +1,44 @@
+"""Equal copies of one page under several URLs: which of them is kept. The others become its aliases.
+
+Pages are copies only if their contents agree; rel=canonical and the form of the URL then decide.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ingest.model import Page
+from ingest.ports import TreeStore
+from ingest.urls import page_key, preferred
+
+
+def citable(page: Page) -> Page:
+    """The page with the URL that citations use. A canonical URL elsewhere on the site may stand for other
+    content (Antora's points to the newest version): it is not believed until that page proves equal, and
+    then this page is its alias. A folder's pages may name where they are published."""
+    published = page.url.startswith("file:") and page.canonical.startswith(("http://", "https://"))
+    if published or page_key(page.canonical) == page_key(page.url):
+        return page
+    return replace(page, canonical=page.url, claims=replace(page.claims, canonical=page.canonical))
+
+
+async def duplicates_of(
+    trees: TreeStore, site: str, version: str, page: Page, moved_from: str | None = None
+) -> list[str]:
+    """The other live pages with exactly this content; not the one that is just moving here."""
+    copies = await trees.copies(site, version, page.content_hash)
+    return [key for key in copies if key not in (page.key, moved_from)]
+
+
+async def original(trees: TreeStore, page: Page, twins: Sequence[str]) -> str:
+    """The key of the page that is kept: the one that most of them name as canonical, else the one whose URL is of
+    the preferred form. All of them come to the same answer."""
+    if not twins:
+        return page.key
+    others = [stored.record.page for key in twins if (stored := await trees.get(key))]
+    named = (p.claims.canonical for p in (page, *others) if p and p.claims.canonical)
+    votes = Counter(key for key in map(page_key, named) if key in (page.key, *twins))
+    most = max(votes.values(), default=0)
+    return preferred([key for key in (page.key, *twins) if votes[key] == most])

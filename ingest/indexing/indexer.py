@@ -1,0 +1,316 @@
+"""Handling one page event: the only way a page gets into, or out of, the stores (DESIGN "Events").
+
+ 1. read the record; an event not newer than it is done. Fetch, parse; the same hash moves only seq and
+    freshness.
+ 2. hand ids on from the old tree; cut chunks; embed the inputs that have no vector yet; upsert.
+ 3. put the record by compare-and-set: the commit point. Lost the race: start again from 1.
+ 4. delete the chunks that the index holds for the page and the record, read again, does not list.
+
+A crash anywhere leaves at worst chunks that no record lists; they are dropped at query time and swept
+by step 4 of the page's next event. Nothing is removed here unless the event says `removed`: a page
+found missing or emptied is only reported, so that whoever runs the round can weigh all losses first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import structlog
+
+from ingest.errors import Conflict
+from ingest.indexing.duplicates import duplicates_of, original
+from ingest.indexing.page_reader import PageReader, PageReading
+from ingest.indexing.projection import Projection
+from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
+from ingest.notes import Notes
+from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore
+from ingest.sites.scope import version_of
+from ingest.text.chunks import Sizes
+from ingest.tree.induced_headings import same_tree
+from ingest.tree.node_identity import assign
+from ingest.urls import page_key
+
+log = structlog.get_logger()
+
+OutcomeKind = Literal["new", "changed", "unchanged", "moved", "alias", "skipped", "gone", "missing", "emptied", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one event. `missing` and `emptied` changed nothing: the page was live and would
+    now go, for `reason`. `links` are pages to look at; `goes_to` is the URL that a moved page went to:
+    it must be handled next, with moved_from = this key if `hands_over`."""
+
+    kind: OutcomeKind
+    key: str
+    reason: str | None = None
+    detail: str = ""
+    nodes: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    links: tuple[str, ...] = ()
+    goes_to: str | None = None
+    hands_over: bool = False
+    revisit: tuple[str, ...] = ()
+    """Keys of other pages that this outcome may concern (aliases of a page that went)."""
+
+
+class Indexer:
+    """Keeps the stores in step with the pages of one site. Any number of events may be handled side by
+    side; events of one page must come one after the other. Raises FetchFailed and store errors; then
+    nothing of the page has changed and the event may be handled again. `rebuild`: an unchanged page is
+    brought into the index again too (a lost index, another embedding model). `notes`: how long sections are split."""
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        trees: TreeStore,
+        index: ChunkIndex,
+        embedder: Embedder,
+        fetcher: Fetcher,
+        clock: Clock,
+        sizes: Sizes,
+        missing_page: str | None = None,
+        rebuild: bool = False,
+        notes: Notes | None = None,
+    ) -> None:
+        self._site = site
+        self._trees = trees
+        self._projection = Projection(index, embedder, sizes)
+        self._reader = PageReader(site, fetcher, missing_page, notes)
+        self._clock = clock
+        self._rebuild = rebuild
+
+    async def handle(self, event: PageEvent) -> Outcome:
+        while True:
+            try:
+                outcome = await self._handle(event)
+            except Conflict:
+                log.info("record_race_lost", key=event.key, seq=event.seq)
+                continue
+            log.debug("event_handled", key=event.key, seq=event.seq, kind=outcome.kind, reason=outcome.reason)
+            return outcome
+
+    async def _handle(self, event: PageEvent) -> Outcome:
+        stored = await self._trees.get(event.key)
+        if stored is not None and self._is_done(event, stored.record):
+            return Outcome("stale", event.key, revisit=await self._finish(event, stored.record))
+        if event.kind == "removed":
+            return await self._remove(event, stored)
+        reading = await self._reader.read(event.key, event.url)
+        if reading.page is not None:
+            return await self._keep(event, stored, reading, reading.page)
+        if reading.kind == "missing":
+            return await self._missing(event, stored, reading.reason or "missing")
+        if reading.kind == "moved" and reading.target:
+            return await self._moved(event, stored, reading.target)
+        return await self._skipped(event, stored, reading)
+
+    # --- a page with content
+
+    async def _keep(self, event: PageEvent, stored: Stored | None, reading: PageReading, page: Page) -> Outcome:
+        version = version_of(self._site, event.url)
+        twins = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
+        first = await original(self._trees, page, twins)
+        if first == event.key:
+            outcome = await self._make_live(event, stored, page, version, twins, reading.links)
+            first = await self._settle(event, version, page)
+        else:
+            await self._put_aside(event, stored, "alias", target=first)
+            await self._follow(event.key)
+            outcome = Outcome("alias", event.key, detail=first, links=reading.links)
+        if event.moved_from and event.moved_from != first:
+            await self._retire(event.moved_from, "moved", first)
+        return outcome
+
+    async def _make_live(
+        self,
+        event: PageEvent,
+        stored: Stored | None,
+        page: Page,
+        version: str,
+        twins: list[str],
+        links: tuple[str, ...],
+    ) -> Outcome:
+        old = stored.record if stored else None
+        if old and old.page and same_tree(old.page, page) and self._current(old) and not self._rebuild:
+            await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
+            return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
+        before, handed_by = await self._tree_before(old, event.moved_from, twins)
+        page = assign(page, before.nodes if before else None, event.key, event.seq)
+        chunks = await self._projection.chunks(page, self._site.name, version, self._site.language)
+        embedded = await self._projection.write(event.key, chunks, old, afresh=self._rebuild)
+        await self._put(self._live_record(event, old, page, version, chunks), stored)
+        await self._sweep(event.key)
+        kind: OutcomeKind = "moved" if handed_by else "changed" if old and old.page else "new"
+        return Outcome(kind, event.key, nodes=len(page.nodes), chunks=len(chunks), embedded=embedded, links=links)
+
+    def _live_record(
+        self, event: PageEvent, old: PageRecord | None, page: Page, version: str, chunks: Sequence[Chunk]
+    ) -> PageRecord:
+        now = self._clock.now()
+        # What another parser makes of a page tells nothing of a change.
+        same = (
+            old is not None
+            and old.page is not None
+            and (old.page.content_hash == page.content_hash or old.page.parser_version != page.parser_version)
+        )
+        return PageRecord(
+            key=event.key,
+            site=self._site.name,
+            state="live",
+            seq=event.seq,
+            checked_at=now,
+            changed_at=old.changed_at if old and same else now,
+            version=version,
+            page=page,
+            chunk_ids=tuple(chunk.id for chunk in chunks),
+            analyser_version=self._projection.made_by,
+        )
+
+    async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
+        """Of equal pages one stays; the others, also those that came in at the same time, become its
+        aliases. Both sides of a race look after their commit and decide alike."""
+        twins = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
+        first = await original(self._trees, page, twins)
+        for other in (event.key, *twins):
+            if other != first:
+                await self._retire(other, "alias", first)
+        return first
+
+    async def _tree_before(
+        self, old: PageRecord | None, moved_from: str | None, twins: list[str]
+    ) -> tuple[Page | None, str | None]:
+        """The tree whose ids are handed on, and the key it comes from if that is another page."""
+        if old is not None and old.page is not None:
+            return old.page, None
+        for key in [moved_from, *twins]:
+            stored = await self._trees.get(key) if key else None
+            if stored and stored.record.page:
+                return stored.record.page, key
+        return None, None
+
+    async def _sweep(self, key: str, heir: str | None = None) -> None:
+        """Step 4: what the index holds for the page beyond what its record lists goes. `heir` has the page's ids now, and
+        so its chunks: where both were written at the same time, what was swept of one was the other's, and is put back."""
+        stored = await self._trees.get(key)
+        await self._projection.sweep(key, frozenset(stored.record.chunk_ids) if stored else ())
+        there = await self._trees.get(heir) if heir else None
+        if there and there.record.page:
+            record, page = there.record, there.record.page
+            chunks = await self._projection.chunks(page, record.site, record.version, self._site.language)
+            await self._projection.write(record.key, chunks, record)
+
+    # --- a page without content, or with somebody else's
+
+    async def _missing(self, event: PageEvent, stored: Stored | None, reason: str) -> Outcome:
+        if stored and stored.record.state == "live":
+            return Outcome("missing", event.key, reason=reason)
+        await self._put_aside(event, stored, "gone", reason=reason)
+        return Outcome("gone", event.key, reason=reason)
+
+    async def _skipped(self, event: PageEvent, stored: Stored | None, reading: PageReading) -> Outcome:
+        reason, detail, links = reading.reason, reading.detail, reading.links
+        if stored and stored.record.state == "live":
+            return Outcome("emptied", event.key, reason=reason, detail=detail, links=links)
+        await self._put_aside(event, stored, "skipped", reason=reason)
+        return Outcome("skipped", event.key, reason=reason, detail=detail, links=links)
+
+    async def _moved(self, event: PageEvent, stored: Stored | None, target: str) -> Outcome:
+        """The page now answers from another URL: that page first, then this one leaves."""
+        key = page_key(target)
+        there = await self._trees.get(key)
+        if stored and stored.record.state == "live" and not (there and there.record.state == "live"):
+            return Outcome("moved", event.key, detail=key, goes_to=target, hands_over=True)
+        known = stored is not None and (stored.record.state, stored.record.target) == ("moved", key)
+        await self._put_aside(event, stored, "moved", target=key)
+        return Outcome("unchanged" if known else "moved", event.key, detail=key, goes_to=target)
+
+    async def _remove(self, event: PageEvent, stored: Stored | None) -> Outcome:
+        state: Literal["skipped", "gone"] = "skipped" if event.reason in get_args(SkipReason) else "gone"
+        await self._put_aside(event, stored, state, reason=event.reason)
+        return Outcome("gone", event.key, reason=event.reason, revisit=tuple(await self._trees.aliases(event.key)))
+
+    async def _finish(self, event: PageEvent, record: PageRecord) -> tuple[str, ...]:
+        """The event comes again: whoever handled it may have died after the commit, so what follows it is done again. The
+        aliases that nobody has looked at yet."""
+        if event.seq < record.seq:
+            return ()
+        await self._sweep(event.key, record.target)
+        first = await self._settle(event, record.version, record.page) if record.page else record.target
+        if event.moved_from and first and event.moved_from != first:
+            await self._retire(event.moved_from, "moved", first)
+        return tuple(await self._trees.aliases(event.key)) if event.kind == "removed" else ()
+
+    async def _put_aside(
+        self,
+        event: PageEvent,
+        stored: Stored | None,
+        state: Literal["alias", "moved", "gone", "skipped"],
+        *,
+        target: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """The page has no nodes of its own (any more): one record that says why, and no chunk."""
+        now = self._clock.now()
+        old = stored.record if stored else None
+        same = old is not None and (old.state, old.target, old.reason) == (state, target, reason)
+        record = PageRecord(
+            key=event.key,
+            site=self._site.name,
+            state=state,
+            seq=event.seq,
+            checked_at=now,
+            changed_at=old.changed_at if old and same else now,
+            version=version_of(self._site, event.url),
+            target=target,
+            reason=reason,
+        )
+        await self._put(record, stored)
+        await self._sweep(event.key, target)
+
+    async def _retire(self, key: str, state: Literal["alias", "moved"], target: str) -> None:
+        """Another page took over this page's content and ids."""
+        while True:
+            stored = await self._trees.get(key)
+            if stored is None or stored.record.state != "live":
+                return
+            record = replace(stored.record, state=state, target=target, page=None, chunk_ids=(), reason=None)
+            try:
+                await self._put(record, stored)
+            except Conflict:
+                continue
+            await self._sweep(key, target)
+            for alias in await self._trees.aliases(key):
+                await self._follow(alias)
+            return
+
+    async def _follow(self, key: str) -> None:
+        """An alias of a page that has become an alias itself points at what that one points at. Whoever made either looks
+        after the commit, so that one of them sees both."""
+        while (stored := await self._trees.get(key)) and stored.record.state == "alias" and stored.record.target:
+            there = await self._trees.get(stored.record.target)
+            if not there or there.record.state != "alias" or there.record.target in (None, key):
+                return
+            with suppress(Conflict):
+                await self._put(replace(stored.record, target=there.record.target), stored)
+
+    # --- small questions
+
+    async def _put(self, record: PageRecord, stored: Stored | None) -> None:
+        await self._trees.put(record, stored.revision if stored else None)
+
+    def _is_done(self, event: PageEvent, record: PageRecord) -> bool:
+        """What another model or version did last is done again: it may have written to an index that was just replaced."""
+        if event.seq == record.seq and record.state == "live":
+            return self._current(record)
+        return event.seq <= record.seq
+
+    def _current(self, record: PageRecord) -> bool:
+        """Made by the parser, analyser and embedding model of today."""
+        page = record.page
+        return page is not None and page.parser_version == PARSER_VERSION and self._projection.fits(record)

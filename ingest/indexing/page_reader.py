@@ -1,0 +1,136 @@
+"""What a page's URL gives now: its tree, the reason why there is none, or where it went.
+
+The one way a page is read, by the watcher that decides whether it changed and by the indexer that keeps
+it, so that both see the same content in the same bytes. Where notes are given, as the indexer does, long sections are
+split as the notes say (ingest.tree.induced_headings), which is no change of content.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+from typing import Literal
+from urllib.parse import urljoin
+
+from ingest.errors import FetchFailed, PageTooLarge
+from ingest.html.parse import parse
+from ingest.indexing.duplicates import citable
+from ingest.model import Document, Page, Site
+from ingest.notes import Notes, outlines_of
+from ingest.ports import Fetched, Fetcher
+from ingest.sites.scope import base_url
+from ingest.tree.induced_headings import divisible, split
+from ingest.urls import page_key
+
+_NOT_MODIFIED = 304
+_GONE = (404, 410)
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """`page`: `page` is there, with ordinals for ids. `skipped`: `reason` is a SkipReason. `missing`: 404, 410 (`status`)
+    or a redirect to nowhere; `target` is where redirects led to before. `moved`: to the URL `target`.
+    `unmodified`: the server says that nothing changed since the validators sent. `links` are absolute."""
+
+    kind: Literal["page", "skipped", "missing", "moved", "unmodified"]
+    status: int
+    page: Page | None = None
+    reason: str | None = None
+    detail: str = ""
+    target: str | None = None
+    links: tuple[str, ...] = ()
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class PageReader:
+    """Reads the pages of one site. `missing_page`: content hash of the site's answer to an address that does not
+    exist, as `missing_page` finds it."""
+
+    def __init__(
+        self, site: Site, fetcher: Fetcher, missing_page: str | None = None, notes: Notes | None = None
+    ) -> None:
+        self._site = site
+        self._fetcher = fetcher
+        self._missing_page = missing_page
+        self._notes = notes
+
+    async def read(
+        self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None
+    ) -> PageReading:
+        """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
+        says nothing about the page (a login that is wanted, a redirect without an address)."""
+        try:
+            fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
+        except PageTooLarge as error:
+            return PageReading("skipped", 200, reason="too_large", detail=str(error))
+        redirected = page_key(fetched.url) != key
+        if fetched.status == _NOT_MODIFIED and (etag or last_modified):
+            # Where it led elsewhere, the validators were answered by a page that they are not of.
+            return await self.read(key, url) if redirected else PageReading("unmodified", _NOT_MODIFIED)
+        if fetched.status in _GONE:
+            target = fetched.url if redirected else None
+            return PageReading("missing", fetched.status, reason=f"HTTP {fetched.status}", target=target)
+        if not 200 <= fetched.status < 300:
+            raise FetchFailed(f"{url} answered with status {fetched.status}")
+        if redirected:
+            return PageReading("moved", fetched.status, target=fetched.url)
+        reading = self._read(key, fetched, await asyncio.to_thread(self._parse, fetched))
+        return replace(reading, page=await self._outlined(reading.page)) if reading.page else reading
+
+    async def _outlined(self, page: Page) -> Page:
+        long = divisible(page.nodes) if self._notes else []
+        return split(page, await outlines_of(self._notes, {n.own_hash for n in long})) if self._notes and long else page
+
+    def _read(self, key: str, fetched: Fetched, document: Document) -> PageReading:
+        skip, page = document.skip, document.page
+        if skip is not None and skip.reason == "redirect":
+            if skip.redirect_to is None:
+                return PageReading("missing", fetched.status, reason="redirect to nowhere")
+            return PageReading("moved", fetched.status, target=skip.redirect_to)
+        if page is None:
+            reason, detail = (skip.reason, skip.detail) if skip else ("empty", "")
+            return PageReading("skipped", fetched.status, reason=reason, detail=detail, links=_followed(document))
+        return PageReading(
+            "page",
+            fetched.status,
+            page=citable(replace(page, key=key)),
+            links=(*_followed(document), page.canonical),
+            etag=fetched.headers.get("etag"),
+            last_modified=fetched.headers.get("last-modified"),
+        )
+
+    def _parse(self, fetched: Fetched) -> Document:
+        return parse(
+            fetched.body,
+            fetched.url,
+            status=fetched.status,
+            content_type=fetched.content_type,
+            headers=fetched.headers,
+            index_noindex=self._site.index_noindex,
+            max_bytes=self._site.max_bytes,
+            site_hosts=frozenset(self._site.hosts),
+            missing_page=self._missing_page,
+        )
+
+
+def _followed(document: Document) -> tuple[str, ...]:
+    """The links that the page does not ask to leave alone."""
+    return () if document.nofollow else document.links
+
+
+async def missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> str | None:
+    """The content hash of what the site answers for a page that cannot exist, if that is a page."""
+    if site.is_folder:
+        return None
+    name = "".join(chance.choices(ascii_lowercase, k=24))
+    try:
+        answer = await fetcher.fetch(urljoin(base_url(site), f"{name}.html"))
+    except FetchFailed:
+        return None
+    document = await asyncio.to_thread(
+        parse, answer.body, answer.url, content_type=answer.content_type, headers=answer.headers
+    )
+    return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None

@@ -1,0 +1,145 @@
+"""The indexer service: takes page events from docs.pages and brings the stores in step, side by side.
+
+A record is acknowledged when every store has the page, so that a crash anywhere hands it out again; the
+Indexer makes a second time harmless. A page that cannot be handled is tried again, then goes to the dead
+letters with the reason, and what was known of it is still served. While a store does not answer nothing is
+given up: records wait.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from ingest.errors import INSTALLATION, Blocked, StoreUnavailable, Undecodable, UnknownSite
+from ingest.events.announce import Announcer
+from ingest.events.codec import load_event
+from ingest.events.topics import PAGES
+from ingest.events.workers import PATIENCE, RetryPolicy, Workers
+from ingest.indexing.attempts import Attempts
+from ingest.indexing.indexer import Outcome
+from ingest.model import PageEvent
+from ingest.ports import Consumer, EventLog, Record
+
+log = structlog.get_logger()
+
+GROUP = "indexer"
+
+Handle = Callable[[PageEvent], Awaitable[Outcome]]
+"""Brings one page in step: Indexers.handle."""
+
+_HOPELESS = (Blocked, UnknownSite)
+"""Errors of a page that trying again does not mend."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the service did since it started: `outcomes` by kind; inputs embedded; records given up."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    embedded: int = 0
+    dead: int = 0
+
+
+class IndexerService:
+    """`parallel`: pages in hand at once; their texts are embedded in common batches. Any number of services may share
+    the topic."""
+
+    def __init__(
+        self,
+        events: EventLog,
+        handle: Handle,
+        *,
+        announcer: Announcer,
+        attempts: Attempts,
+        parallel: int = 16,
+        patience: RetryPolicy = PATIENCE,
+        chance: random.Random | None = None,
+        group: str = GROUP,
+    ) -> None:
+        self._workers = Workers(events, PAGES, group, self._settle, parallel=parallel, patience=patience, chance=chance)
+        self._handle = handle
+        self._announcer = announcer
+        self._attempts = attempts
+        self._patience = patience
+        self.totals = Totals()
+
+    def stop(self) -> None:
+        """`run` takes no more records, lets those in hand finish within the grace, and ends."""
+        self._workers.stop()
+
+    async def run(self) -> None:
+        """Until `stop`. Raises RecordTooLarge where the log holds what cannot be read, and errors of the installation
+        (FolderBusy, IndexMismatch, ModelMissing): nothing is skipped then."""
+        try:
+            await self._workers.run()
+        finally:
+            log.info("indexer_stopped", dead=self.totals.dead, **self.totals.outcomes)
+
+    async def _settle(self, consumer: Consumer, record: Record) -> None:
+        """Bring the record to an end: acknowledged, dead, or given back."""
+        try:
+            event = load_event(record.value)
+        except Undecodable as error:
+            await self._give_up(consumer, record, str(error))
+            return
+        ended = False
+        try:
+            reason = await self._bring_in_step(consumer, record, event)
+            if reason is None:
+                ended = await consumer.acknowledge(record)
+            elif reason:
+                ended = await self._give_up(consumer, record, reason)
+        finally:
+            if not ended:
+                consumer.give_back(record)
+
+    async def _bring_in_step(self, consumer: Consumer, record: Record, event: PageEvent) -> str | None:
+        """Try until it is done (None), hopeless (the reason), or the record is not ours or the service stops ("")."""
+        begun: int | None = None
+        failures = outages = 0
+        while consumer.holds(record) and not (self._workers.stopping and failures + outages):
+            try:
+                if begun is None and (begun := await self._attempts.begin(event)) >= self._patience.attempts:
+                    await self._attempts.end(event)
+                    return f"the indexer ended {begun} times while it handled this page"
+                outcome = await self._handle(event)
+                await self._follow_up(event, outcome)
+            except StoreUnavailable as error:
+                outages += 1
+                log.warning("store_unavailable", key=event.key, outages=outages, reason=str(error))
+                await self._workers.pause(outages)
+            except _HOPELESS as error:
+                return f"{type(error).__name__}: {error}"
+            except INSTALLATION:
+                raise
+            except Exception as error:  # whatever a page does, the others go on
+                failures += 1
+                log.warning("page_failed", key=event.key, seq=event.seq, failures=failures, reason=repr(error))
+                if failures >= self._patience.attempts:
+                    return f"{type(error).__name__}: {error} (attempt {failures})"
+                await self._workers.pause(failures, getattr(error, "retry_after", None))
+            else:
+                self.totals.outcomes[outcome.kind] += 1
+                self.totals.embedded += outcome.embedded
+                return None
+        await self._attempts.end(event)
+        return ""
+
+    async def _follow_up(self, event: PageEvent, outcome: Outcome) -> None:
+        """What the outcome says of other pages is announced before the record is acknowledged. An event whose end leaves
+        no mark in the record is ended in the ledger."""
+        for key in outcome.revisit:
+            await self._announcer.changed(event.site, key)
+        if outcome.kind in ("missing", "emptied") or outcome.hands_over:
+            await self._attempts.end(event)
+
+    async def _give_up(self, consumer: Consumer, record: Record, reason: str) -> bool:
+        log.error("page_given_up", key=record.key, partition=record.partition, offset=record.offset, reason=reason)
+        dead = await consumer.dead(record, reason)
+        self.totals.dead += dead
+        return dead

@@ -1,0 +1,282 @@
+"""A connection to OpenSearch, shared by the stores on it: documents by id, searches, bulk writes.
+
+Reading by id is real-time; a search sees what was written before the index was last refreshed. Indexes are reached by
+their alias only, and a write through an alias that is not there fails instead of making an index of its own kind.
+
+opensearch-py's errors are translated in `_once`, those of single items in `_read` and `_refused`: a lost
+compare-and-set is Conflict; no connection, no answer in time, 429 and 5xx are asked again within `patience` and then are
+StoreUnavailable, as is all else at once. What is asked again may have been done already: writes are such that this does
+no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+from opensearchpy import AsyncOpenSearch, ConnectionTimeout, OpenSearchException, TransportError
+from opensearchpy import ConnectionError as NotConnected
+
+from ingest.errors import Conflict, StoreUnavailable
+from ingest.retry import NotNow, patiently
+
+Json = Mapping[str, Any]
+
+WORD = {"type": "keyword"}
+KEPT = {"type": "keyword", "index": False, "doc_values": False}
+NUMBER = {"type": "long"}
+ONE_SHARD = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
+"""Sequence numbers, which tell of two records the one written last, and BM25's statistics are a shard's own."""
+
+_Api = Callable[[AsyncOpenSearch], Awaitable[Any]]
+
+_MAY_PASS = frozenset({429, 500, 502, 503, 504})
+_NO_INDEX = "index_not_found_exception"
+_CONNECTIONS = 32
+_IDS_A_REQUEST = 5_000
+_HITS_A_REQUEST = 500
+_ITEMS_A_REQUEST = 500
+_REVISION = re.compile(r"(\d{1,18})\.(\d{1,18})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """`revision` is what `write` wants as `expected`; only documents that were read by id have one."""
+
+    id: str
+    source: Json
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkItem:
+    """One line of a bulk: the document to store whole, or None to delete."""
+
+    id: str
+    source: Json | None = None
+
+
+class NoIndex(StoreUnavailable):
+    """The index, or its alias, is not there (any more)."""
+
+
+class OpenSearch:
+    """`url` is shown in errors: user and password stand apart from it. `timeout`: seconds for one request; `patience`:
+    seconds that a request is repeated while the cluster is away."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        user: str | None = None,
+        password: str | None = None,
+        ca_file: str | None = None,
+        timeout: float = 30.0,
+        patience: float = 60.0,
+    ) -> None:
+        self._url = url
+        self._auth = (user, password or "") if user is not None else None
+        self._ca_file = ca_file
+        self._timeout = timeout
+        self._patience = patience
+        self._client: AsyncOpenSearch | None = None
+        self._refreshing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._next_refresh: dict[str, asyncio.Task[None]] = {}
+
+    async def __aenter__(self) -> Self:
+        self._client = AsyncOpenSearch(
+            self._url,
+            http_auth=self._auth,
+            ca_certs=self._ca_file,
+            timeout=self._timeout,
+            max_retries=0,
+            http_compress=True,
+            maxsize=_CONNECTIONS,
+        )
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    # --- indexes
+
+    async def ensure(self, alias: str, definition: Json) -> None:
+        """Make the index behind `alias` where there is none. One that was made by a newer definition (`_meta.schema`)
+        is left alone: StoreUnavailable."""
+        if not await self.call(lambda client: client.indices.exists_alias(name=alias)):
+            body = {**definition, "aliases": {alias: {}}}
+            # Of two that make it at once, the second is told that it exists (400) and is as well served.
+            await self.call(lambda client: client.indices.create(index=f"{alias}-1", body=body, ignore=400))
+        found = await self.call(lambda client: client.indices.get_mapping(index=alias))
+        known = definition["mappings"]["_meta"]["schema"]
+        schemas = [index["mappings"].get("_meta", {}).get("schema") for index in found.values()]
+        if schemas != [known]:
+            raise StoreUnavailable(
+                f"{alias} at {self._url} has schema {schemas}, this ritbot knows {known}: upgrade ritbot, or name"
+                " another index"
+            )
+
+    async def refresh(self, alias: str) -> None:
+        """Make searchable what was written before this call. Callers that come while a refresh runs, which may be
+        too early for them, share the next one."""
+        task = self._next_refresh.get(alias)
+        if task is None:
+            task = self._next_refresh[alias] = asyncio.create_task(self._refresh(alias))
+        await asyncio.shield(task)
+
+    async def _refresh(self, alias: str) -> None:
+        async with self._refreshing[alias]:
+            del self._next_refresh[alias]
+            await self.call(lambda client: client.indices.refresh(index=alias))
+
+    # --- documents by id
+
+    async def documents(
+        self, alias: str, ids: Iterable[str], fields: Sequence[str] = ("*",), without: Sequence[str] = ()
+    ) -> dict[str, StoredDocument]:
+        """Those of the documents that exist, as they are now. `fields` and `without` are paths into the document."""
+        params = {"_source_includes": ",".join(fields), "_source_excludes": ",".join(without)}
+        found: dict[str, StoredDocument] = {}
+        for batch in _batches(list(dict.fromkeys(ids)), _IDS_A_REQUEST):
+            items = await patiently(partial(self._read, alias, batch, params), self._patience)
+            found |= {item["_id"]: StoredDocument(item["_id"], item["_source"], _revision(item)) for item in items}
+        return found
+
+    async def _read(self, alias: str, ids: Sequence[str], params: Json) -> list[Json]:
+        """Those that are found. A shard that recovers answers an error for each of its documents."""
+        body = {"ids": list(ids)}
+        answer = await self._once(lambda client: client.mget(index=alias, body=body, params=params))
+        for item in answer["docs"]:
+            if "error" in item:
+                what = f"{self._url} cannot read {alias}: {json.dumps(item['error'])[:500]}"
+                raise NoIndex(what) if item["error"]["type"] == _NO_INDEX else NotNow(what)
+        return [item for item in answer["docs"] if item["found"]]
+
+    async def write(self, alias: str, document: StoredDocument, expected: str | None) -> str:
+        """Replace the document whose revision is `expected` (None: it must not exist); the new revision. Raises
+        Conflict, also where the write was done at a first try whose answer was lost."""
+        if expected is None:
+            condition: dict[str, Any] = {"op_type": "create"}
+        elif match := _REVISION.fullmatch(expected):
+            condition = {"if_seq_no": match[1], "if_primary_term": match[2]}
+        else:
+            raise Conflict(f"{expected!r} is no revision of {alias}")
+        params = {**condition, "require_alias": "true"}
+        answer = await self.call(
+            lambda client: client.index(index=alias, id=document.id, body=document.source, params=params)
+        )
+        return _revision(answer)
+
+    async def bulk(self, alias: str, items: Sequence[BulkItem], *, wait_for_refresh: bool = False) -> None:
+        """Store and delete; of items that are refused for now, these alone are sent again. Deleting what is not there
+        is no error. `wait_for_refresh`: the last request returns when all are searchable."""
+        batches = list(_batches(items, _ITEMS_A_REQUEST))
+        for number, batch in enumerate(batches, 1):
+            refresh = "wait_for" if wait_for_refresh and number == len(batches) else "false"
+            left = list(batch)
+
+            async def attempt(left: list[BulkItem] = left, refresh: str = refresh) -> None:
+                body = [line for item in left for line in _lines(item)]
+                params = {"refresh": refresh, "require_alias": "true"}
+                answer = await self._once(lambda client: client.bulk(index=alias, body=body, params=params))
+                left[:] = self._refused(left, answer)
+                if left:
+                    raise NotNow(f"{self._url} refuses {len(left)} items for {alias} just now")
+
+            await patiently(attempt, self._patience)
+
+    def _refused(self, items: Iterable[BulkItem], answer: Json) -> list[BulkItem]:
+        refused = []
+        for item, result in zip(items, (next(iter(each.values())) for each in answer["items"]), strict=True):
+            if result["status"] in _MAY_PASS:
+                refused.append(item)
+            elif "error" in result:
+                what = f"{self._url} cannot store {item.id} in {result['_index']}: {json.dumps(result['error'])[:500]}"
+                raise NoIndex(what) if result["error"]["type"] == _NO_INDEX else StoreUnavailable(what)
+        return refused
+
+    # --- searching
+
+    async def search(self, alias: str, body: Json) -> Json:
+        """The whole answer; never one that lacks a part of the index."""
+        params = {"allow_partial_search_results": "false"}
+        answer: Json = await self.call(lambda client: client.search(index=alias, body=body, params=params))
+        return answer
+
+    async def every(
+        self, alias: str, query: Json, by: str, fields: Sequence[str] = ("*",), without: Sequence[str] = ()
+    ) -> AsyncIterator[StoredDocument]:
+        """All that match, in the order of the field `by`, whose values must be unique and never change: then a walk from
+        value to value misses nothing that is there all the while, and holds nothing on the cluster that a caller who
+        stops half-way would have to give back."""
+        source = {"includes": list(fields), "excludes": list(without)}
+        body = {"query": query, "sort": [{by: "asc"}], "size": _HITS_A_REQUEST, "_source": source}
+        while True:
+            hits = (await self.search(alias, body))["hits"]["hits"]
+            for hit in hits:
+                yield StoredDocument(hit["_id"], hit["_source"])
+            if len(hits) < _HITS_A_REQUEST:
+                return
+            body["search_after"] = hits[-1]["sort"]
+
+    # --- the one way to the cluster
+
+    async def call(self, api: _Api) -> Any:
+        return await patiently(lambda: self._once(api), self._patience)
+
+    async def _once(self, api: _Api) -> Any:
+        if self._client is None:
+            raise StoreUnavailable(f"the connection to {self._url} is not open")
+        try:
+            return await api(self._client)
+        except ConnectionTimeout as error:
+            raise NotNow(f"OpenSearch at {self._url} gave no answer within {self._timeout:g} s") from error
+        except NotConnected as error:
+            raise NotNow(f"OpenSearch at {self._url} cannot be reached ({error.error}): is it running?") from error
+        except TransportError as error:
+            raise self._translated(error) from error
+        except OpenSearchException as error:
+            raise StoreUnavailable(f"OpenSearch at {self._url}: {error}") from error
+
+    def _translated(self, error: TransportError) -> Conflict | StoreUnavailable:
+        what = f"OpenSearch at {self._url} answers {error.status_code} ({_reason(error)})"
+        if error.status_code == 409:
+            return Conflict(what)
+        if error.status_code == 404 and error.error == _NO_INDEX:
+            return NoIndex(what)
+        if error.status_code in (401, 403):
+            return StoreUnavailable(f"{what}: check the user, the password and what that user may do")
+        return NotNow(what) if error.status_code in _MAY_PASS else StoreUnavailable(what)
+
+
+def _reason(error: TransportError) -> str:
+    info: Any = error.info
+    try:
+        return str(info["error"]["reason"])[:500]
+    except (KeyError, TypeError):
+        return str(error.error)[:500]
+
+
+def _revision(answer: Json) -> str:
+    return f"{answer['_seq_no']}.{answer['_primary_term']}"
+
+
+def _lines(item: BulkItem) -> Iterator[Json]:
+    if item.source is None:
+        yield {"delete": {"_id": item.id}}
+    else:
+        yield {"index": {"_id": item.id}}
+        yield item.source
+
+
+def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

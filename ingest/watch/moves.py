@@ -1,0 +1,127 @@
+"""Pages that came to new addresses: which of them are old pages that moved, and in what order to say so.
+
+A page that moved is announced at its new address first, with the address that it had: it is live there, with
+its ids and vectors, before the old one leaves.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ingest.events.announce import Announcer
+from ingest.indexing.page_reader import PageReading
+from ingest.model import RecordState
+from ingest.ports import WatchState
+from ingest.watch.removal_guard import Guard
+from ingest.watch.removals import Removals
+from ingest.watch.watch_states import WatchStates
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A page that leads to the page `target` (a key), and what that one gives. `was`: its record's state."""
+
+    state: WatchState
+    was: RecordState | None
+    target: str
+    found: PageReading
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A page that is not live yet; `twins` are the live pages with the same content, `sent` names what was seen."""
+
+    state: WatchState
+    sent: str
+    twins: tuple[str, ...] = ()
+
+
+class MoveMatcher:
+    """Collects what a tick saw of moves and new pages. `known`: keys that have a record, `live`: those that are live."""
+
+    def __init__(
+        self,
+        site: str,
+        ledger: WatchStates,
+        announcer: Announcer,
+        removals: Removals,
+        guard: Guard,
+        known: Collection[str],
+        live: Collection[str],
+    ) -> None:
+        self._site = site
+        self._ledger = ledger
+        self._announcer = announcer
+        self._removals = removals
+        self._guard = guard
+        self._known = known
+        self._live = live
+        self._moves: defaultdict[str, list[Move]] = defaultdict(list)
+        self._new: list[New] = []
+        self._said: set[str] = set()
+
+    def moved(self, move: Move) -> None:
+        self._moves[move.target].append(move)
+
+    def came(self, new: New) -> None:
+        self._new.append(new)
+
+    async def settle(self) -> None:
+        """Announce them all. Must come before losses are weighed: a page that moved is none."""
+        for target, moves in sorted(self._moves.items()):
+            if moves[0].found.page is None:
+                await self._lead_nowhere(moves)
+            else:
+                await self._lead_to(target, sorted(moves, key=lambda move: move.state.key))
+        for new in sorted(self._new, key=lambda new: new.state.key):
+            await self.announce(new)
+
+    async def _lead_nowhere(self, moves: list[Move]) -> None:
+        for move in moves:
+            found = move.found
+            if move.was == "live":
+                reason = f"redirects to {move.target}, where nothing is ({found.reason or found.kind})"
+                self._removals.lose(move.state, reason)
+            elif move.was in ("alias", "skipped"):
+                await self._look_again(move)
+            else:
+                await self._ledger.kept(move.state)
+
+    async def _lead_to(self, target: str, moves: list[Move]) -> None:
+        """Of the live pages that lead to one place, one hands over to it if nothing was there; the others are losses. So
+        are all of them where so many lead there that it must be a login or an error page."""
+        leaving = [move for move in moves if move.was == "live"]
+        if leaving and target not in self._live and len(leaving) <= max(self._guard.pages, 1):
+            heir = leaving.pop(0)
+            await self._hand_over(heir.state, target)
+        elif not leaving and target not in self._known and target not in self._said:
+            await self._say(target)
+        for move in leaving:
+            self._removals.lose(move.state, f"redirects to {target}", to=target)
+        for move in moves:
+            if move.was != "live":
+                await self._look_again(move)
+
+    async def announce(self, new: New) -> None:
+        """Now. Of a page that went and has the same content it is the new address."""
+        key = new.state.key
+        moved = next((twin for twin in new.twins if twin in self._removals), None)
+        if moved and key not in self._said:
+            await self._hand_over(self._removals.found_again(moved), key)
+        elif key not in self._said:
+            await self._say(key)
+        await self._ledger.announced(new.state, new.sent)
+
+    async def _hand_over(self, old: WatchState, target: str) -> None:
+        await self._say(target, moved_from=old.key)
+        await self._ledger.announced(old, f"moved: {target}")
+
+    async def _look_again(self, move: Move) -> None:
+        await self._say(move.state.key)
+        await self._ledger.announced(move.state, f"moved: {move.target}")
+
+    async def _say(self, key: str, moved_from: str | None = None) -> None:
+        self._said.add(key)
+        await self._announcer.changed(self._site, key, moved_from)

@@ -1,0 +1,87 @@
+"""The watch states of one site during a tick, written through to the TreeStore after each look.
+
+States are written whole and the last writer wins. That may cost a look too many or too few when two watch
+at once, never a page: what is compared is always the record. Only what others write here meanwhile is
+carried over: what someone asked for, and what the indexer has begun.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from ingest.ports import Clock, TreeStore, WatchState
+from ingest.watch import schedule
+from ingest.watch.schedule import Pace
+
+
+class WatchStates:
+    """`whole` is the state of the site itself; its `error` says why pages could not be listed, its `sent` how they
+    were listed last."""
+
+    def __init__(self, site: str, trees: TreeStore, clock: Clock, pace: Pace, chance: random.Random) -> None:
+        self._site = site
+        self._trees = trees
+        self._clock = clock
+        self.pace = pace
+        self._chance = chance
+        self._states: dict[str, WatchState] = {}
+        self.whole = WatchState(schedule.site_key(site), site)
+
+    async def read(self) -> None:
+        self._states = {state.key: state async for state in self._trees.watching(self._site)}
+        self.whole = self._states.pop(self.whole.key, self.whole)
+
+    def __iter__(self) -> Iterator[WatchState]:
+        return iter(self._states.values())
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def of(self, key: str) -> WatchState:
+        return self._states.get(key) or WatchState(key, self._site)
+
+    def asked(self) -> list[str]:
+        """Keys of the pages that someone asked for by name and that were not looked at since."""
+        return [
+            state.key
+            for state in self._states.values()
+            if state.asked_at and (state.fetched_at is None or state.asked_at >= state.fetched_at)
+        ]
+
+    async def kept(self, state: WatchState) -> None:
+        await self._remember(schedule.kept(state, *self._when))
+
+    async def announced(self, state: WatchState, sent: str) -> None:
+        await self._remember(schedule.announced(state, sent, *self._when))
+
+    async def missed(self, state: WatchState) -> WatchState:
+        return await self._remember(schedule.missed(state, *self._when))
+
+    async def failed(self, state: WatchState, error: str, retry_after: float | None = None) -> None:
+        await self._remember(schedule.failed(state, error, retry_after, *self._when))
+
+    async def held(self, state: WatchState, reason: str, to: str | None) -> None:
+        await self._remember(schedule.held(state, reason, to, *self._when))
+
+    async def left(self, state: WatchState, reason: str) -> None:
+        await self._remember(schedule.left(state, reason, *self._when))
+
+    async def listed(self, began: datetime, problem: str | None) -> None:
+        """The tick that began then is over."""
+        await self._remember(replace(self.whole, fetched_at=began, error=problem))
+
+    @property
+    def _when(self) -> tuple[datetime, Pace, float]:
+        return self._clock.now(), self.pace, self._chance.random()
+
+    async def _remember(self, state: WatchState) -> WatchState:
+        there = await self._trees.watched(state.key)
+        if there:
+            state = replace(state, asked_at=there.asked_at, begun=there.begun, begun_seq=there.begun_seq)
+        await self._trees.watch(state)
+        if state.key != self.whole.key:
+            self._states[state.key] = state
+        return state

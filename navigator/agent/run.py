@@ -1,0 +1,178 @@
+"""One question on its way to an answer, whatever the strategy: the model's turns, what was said and cited, what it cost.
+
+A strategy asks for turns and ends the way with an Answer. Nothing can be cited that `reading` does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from ingest.model import Scope
+from navigator.agent.prompts import NOT_FOUND
+from navigator.agent.session import ReadingSession
+from navigator.answer import Answer, CitedSource, Outcome, Passage, Step, Trace, Usage
+from navigator.citations.links import without_foreign_links
+from navigator.citations.marks import AnswerDraft, from_marks, settled
+from navigator.ports import CitationDelta, Model, TextDelta, Tool, ToolCall, ToolCallEvent, Turn, TurnEnd
+
+log = structlog.get_logger()
+
+_GAVE_UP = re.compile(rf"[\s*_]*{NOT_FOUND}\b[\s*_:.–—-]*")
+"""How an answer begins that is none. Anywhere else the word is a word: statuses are called so."""
+NOTHING_FOUND = "I found nothing in the documentation that answers this."
+
+
+class Listener(Protocol):
+    """Whoever asked, while the answer is on its way."""
+
+    def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
+        """A step was done; `passages` is all that was read until now."""
+        ...
+
+    def wrote(self, text: str) -> None:
+        """The answer so far, as Markdown with marks: whole paragraphs only, and only grown since the last time. What
+        the finished answer says counts: where it does not begin with this, it replaces it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuestion:
+    """A question that stands alone. `at_hand`: ids of nodes that earlier answers of its conversation cite, the newest
+    first. `language`: in which to answer, by its name; "": the question's."""
+
+    question: str
+    scope: Scope = Scope()
+    at_hand: tuple[str, ...] = ()
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One turn of the model."""
+
+    draft: AnswerDraft
+    calls: tuple[ToolCall, ...]
+    ended: TurnEnd
+
+
+class AnswerRun:
+    """`turns` is the conversation that the model sees; a strategy writes it."""
+
+    def __init__(self, asked: RunQuestion, model: Model, listener: Listener | None = None) -> None:
+        self.asked = asked
+        self.model = model
+        self.reading = ReadingSession()
+        self.turns: list[Turn] = []
+        self.usage = Usage()
+        self._listener = listener
+        self._context_tokens = 0
+        self._model_turns = 0
+        self._told = 0
+        self._started = time.monotonic()
+
+    @property
+    def context_share(self) -> float:
+        """How much of the model's context the last turn took."""
+        return self._context_tokens / self.model.context_window
+
+    def step(self, *steps: Step) -> None:
+        """Done, and known to whoever asked."""
+        self.reading.steps.extend(steps)
+        if self._listener:
+            for step in steps:
+                self._listener.stepped(step, self.reading.passages)
+
+    def spend(self, usage: Usage) -> None:
+        """A turn outside of this conversation: a router's, a rewriting."""
+        self.usage += usage
+        self._model_turns += 1
+
+    async def speak(self, system: str, tools: Sequence[Tool] = (), *, must_answer: bool = False) -> ModelReply:
+        """The model's next turn on `turns`. Raises ModelError."""
+        draft, calls, ended = AnswerDraft(), list[ToolCall](), TurnEnd("end")
+        self._told = 0
+        async for event in self.model.turn(system, self.turns, tools, must_answer=must_answer):
+            match event:
+                case TextDelta(text):
+                    draft.say(text)
+                    self._tell(draft)
+                case CitationDelta():
+                    self._cite(draft, event)
+                case ToolCallEvent(call):
+                    calls.append(call)
+                case TurnEnd():
+                    ended = event
+        self.spend(ended.usage)
+        self._context_tokens = ended.context_tokens
+        return ModelReply(draft, tuple(calls), ended)
+
+    def _cite(self, draft: AnswerDraft, event: CitationDelta) -> None:
+        passages = self.reading.passages
+        try:
+            draft.cite(passages[event.index].cite(event.first, event.last, event.quote))
+        except IndexError:
+            log.warning("citation_dropped", index=event.index, first=event.first, passages=len(passages))
+
+    def _tell(self, draft: AnswerDraft) -> None:
+        """Pass on the paragraphs that are settled, from the first one that cites something: before that, it may be
+        reasoning that leads to another tool call."""
+        border = settled(draft.said)
+        if self._listener is None or border <= self._told:
+            return
+        self._told = border
+        text, sources, _ = self._written(draft.until(border))
+        if sources and not _GAVE_UP.match(text):
+            self._listener.wrote(text)
+
+    def _written(self, draft: AnswerDraft) -> tuple[str, tuple[CitedSource, ...], tuple[str, ...]]:
+        """What was said as an answer's text, its sources, and its claims without one."""
+        passages = self.reading.passages
+        if self.model.cites:
+            return without_foreign_links(draft.text, passages), draft.sources, ()
+        text, sources, unsupported = from_marks(draft.said, {passage.number: passage for passage in passages})
+        claims = tuple(without_foreign_links(claim, passages) for claim in unsupported)
+        return without_foreign_links(text, passages), sources, claims
+
+    def answer(self, spoken: ModelReply) -> Answer:
+        """A turn's words as the answer. Without one citation there is no answer to give."""
+        if spoken.ended.reason == "refusal":
+            return self.end("failed", "The model declined to answer this question.")
+        text, sources, unsupported = self._written(spoken.draft)
+        gave_up = _GAVE_UP.match(text)
+        if gave_up or not sources:
+            return self.not_found(text[gave_up.end() :].strip() if gave_up else "")
+        note = "The answer was cut short: it grew too long." if spoken.ended.reason == "max_tokens" else ""
+        return self.end("answered", text, sources, unsupported, note)
+
+    def not_found(self, reason: str = "") -> Answer:
+        return self.end("not_found", f"{NOTHING_FOUND} {reason}".strip())
+
+    def end(
+        self,
+        outcome: Outcome,
+        text: str,
+        sources: tuple[CitedSource, ...] = (),
+        unsupported: tuple[str, ...] = (),
+        note: str = "",
+    ) -> Answer:
+        """The way as it is now, as an Answer."""
+        reading = self.reading
+        trace = Trace(
+            steps=tuple(reading.steps),
+            shown=reading.shown,
+            passages=reading.passages,
+            usage=self.usage,
+            turns=self._model_turns,
+            seconds=time.monotonic() - self._started,
+        )
+        nearest = reading.nearest if outcome == "not_found" else ()
+        version = reading.version_of({source.first.node_id for source in sources})
+        return Answer(
+            self.asked.question, text, outcome, sources, nearest, unsupported, trace, version=version, note=note
+        )

@@ -1,0 +1,140 @@
+"""The forest that a query induces (RIT-RAG section 4): the n best nodes, all their ancestors, one
+tree a page under its page ancestors. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ingest.notes import SectionSummary
+from ingest.ports import Outline, OutlineHeading, SiteAncestor
+
+
+@dataclass(frozen=True, slots=True)
+class ForestNode:
+    """A section as offered to the model. `number` is given to readable nodes only; `score` is None for
+    nodes that are here only as ancestors; `summary` and `keywords` are empty where none are known."""
+
+    node_id: str
+    title: str
+    readable: bool
+    number: int | None
+    score: float | None
+    children: tuple[ForestNode, ...] = ()
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForestTree:
+    """One page. `ancestors` are the titles above it in the site tree, root first."""
+
+    page_key: str
+    url: str
+    version: str
+    ancestors: tuple[str, ...]
+    root: ForestNode
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Trees, best first (by their best node); sections in document order."""
+
+    query: str
+    trees: tuple[ForestTree, ...]
+
+    def walk(self) -> Iterator[tuple[ForestTree, ForestNode, tuple[str, ...]]]:
+        """Every node with its tree and its path (site, page and section titles down to its own), trees
+        in order, nodes in document order."""
+        for tree in self.trees:
+            stack = [(tree.root, (*tree.ancestors, tree.root.title))]
+            while stack:
+                node, path = stack.pop()
+                yield tree, node, path
+                stack.extend((child, (*path, child.title)) for child in reversed(node.children))
+
+
+class Numbering:
+    """Numbers for the nodes that one question is shown: given once, never reused."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._nodes: dict[int, str] = {}
+
+    def of(self, node_id: str) -> int:
+        if node_id not in self._numbers:
+            number = len(self._numbers) + 1
+            self._numbers[node_id] = number
+            self._nodes[number] = node_id
+        return self._numbers[node_id]
+
+    def node(self, number: int) -> str | None:
+        """The node that was shown under this number; None for a number never given."""
+        return self._nodes.get(number)
+
+
+def induce(
+    query: str,
+    scores: Mapping[str, float],
+    pages: Sequence[Outline],
+    places: Mapping[str, tuple[SiteAncestor, ...]],
+    numbering: Numbering,
+    about: Mapping[str, SectionSummary] | None = None,
+) -> Forest:
+    """The forest of the nodes in `scores` (node id -> score; the n best) and all their ancestors.
+    Numbers are given in the order in which the nodes are shown. `about`: what is known of nodes, by id."""
+    rated = sorted(
+        ((max(scores[h.id] for h in page.headings if h.id in scores), page) for page in pages),
+        key=lambda pair: (-pair[0], pair[1].key),
+    )
+    trees = [
+        ForestTree(
+            page_key=page.key,
+            url=page.canonical,
+            version=page.version,
+            ancestors=tuple(place.title for place in places.get(page.key, ())),
+            root=_tree(page, scores, numbering, about or {}),
+            score=score,
+        )
+        for score, page in rated
+    ]
+    return Forest(query, tuple(trees))
+
+
+def shown(page: Outline, scores: Mapping[str, float]) -> list[OutlineHeading]:
+    """The page's part of V_q in document order: its own node, and the sections that are scored or above one that is."""
+    by_id = {heading.id: heading for heading in page.headings}
+    wanted = {page.headings[0].id}
+    for heading in page.headings:
+        current: OutlineHeading | None = heading if heading.id in scores else None
+        while current is not None and current.id not in wanted:
+            wanted.add(current.id)
+            current = by_id[current.parent] if current.parent is not None else None
+    return [heading for heading in page.headings if heading.id in wanted]
+
+
+def _tree(
+    page: Outline, scores: Mapping[str, float], numbering: Numbering, about: Mapping[str, SectionSummary]
+) -> ForestNode:
+    """The page's own node with the sections of V_q under it."""
+    headings = shown(page, scores)
+    numbers = {heading.id: numbering.of(heading.id) for heading in headings if heading.readable}
+    children: dict[str, list[ForestNode]] = {heading.id: [] for heading in headings}
+    for heading in reversed(headings):
+        known = about.get(heading.id)
+        node = ForestNode(
+            node_id=heading.id,
+            title=heading.title,
+            readable=heading.readable,
+            number=numbers.get(heading.id),
+            score=scores.get(heading.id),
+            children=tuple(reversed(children[heading.id])),
+            summary=known.summary if known else "",
+            keywords=known.keywords if known else (),
+        )
+        if heading is headings[0]:
+            return node
+        children[heading.parent if heading.parent is not None else headings[0].id].append(node)
+    raise AssertionError("a page has at least its own node")

@@ -1,0 +1,189 @@
+"""One answer being given in a thread: it stays visible for as long as it takes, and touches no message but its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.model import Exchange, Posted, Question
+from bot.slack.outbound.client import quiet_client
+from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.thread_message import STREAMED, ThreadMessage
+from bot.slack.render.status_text import STARTED
+from bot.store.sealing import KeySeal
+from bot.store.sqlite import SqliteBotStore
+from deploy.wiring.stores import SystemClock
+from navigator.answer import Answer, Trace
+from tests.fakes.slack.faults import Fault
+from tests.fakes.slack.reading import words
+from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack.state import Channel, Message
+
+SORRY = "This took too long."
+
+
+@pytest.fixture
+async def rates(tmp_path: Path) -> AsyncIterator[Rates]:
+    async with SqliteBotStore(tmp_path / "bot.sqlite", KeySeal(()), SystemClock()) as store:
+        yield Rates(store, SystemClock())
+
+
+def exchange(message: Message, attempts: int = 1, posted: Posted | None = None) -> Exchange:
+    question = Question(
+        f"{message.team}:{message.channel}:{message.ts}",
+        message.team,
+        message.channel,
+        message.user,
+        message.text,
+        "mention",
+        datetime.fromtimestamp(float(message.ts), UTC),
+        thread=message.root,
+        ts=message.ts,
+    )
+    return Exchange(question, attempts=attempts, posted=posted)
+
+
+class Spoken:
+    """A speech, and what it told to remember."""
+
+    def __init__(self, slack: FakeSlack, rates: Rates, of: Exchange, refresh: float = 90.0) -> None:
+        self.kept: list[Posted] = []
+        client = quiet_client(slack.bot_token, slack.base_url)
+        self.speech = ThreadMessage(client, rates, of, self._keep, SystemClock(), person=False, refresh=refresh)
+
+    async def _keep(self, posted: Posted) -> None:
+        self.kept.append(posted)
+
+    async def says(self, text: str) -> None:
+        await self.speech.begin()
+        await self.speech.answer(answer(text))
+        await self.speech.leave()
+
+
+def answer(text: str) -> Answer:
+    return Answer("Which?", text, "not_found", (), (), (), Trace())
+
+
+def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
+    return [message for message in slack.thread(channel, root) if message.user == slack.bot_user]
+
+
+async def test_a_status_outlasts_the_two_minutes_that_slack_shows_it(slack: FakeSlack, rates: Rates) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    spoken = Spoken(slack, rates, exchange(question), refresh=0.1)
+    await spoken.speech.begin()
+    slack.clock.advance(121)
+    assert slack.status(general, question) is None
+    await slack.until(lambda: slack.status(general, question))
+    status = slack.status(general, question)
+    assert status is not None
+    assert STARTED in (status.text, *status.loading)
+    await spoken.speech.wrote("Now it writes.")
+    calls = len(slack.calls("assistant.threads.setStatus"))
+    await spoken.speech.leave()
+    assert slack.status(general, question) is None
+    assert len(slack.calls("assistant.threads.setStatus")) == calls, "a stream takes the status away"
+
+
+async def test_a_successor_takes_up_what_its_question_began_and_no_other_answer(slack: FakeSlack, rates: Rates) -> None:
+    """The second question came while the first was being answered, and whoever took it died before it said anything."""
+    ada, general = slack.person("Ada"), slack.channel("general")
+    first = await ada.mention(general, "Which pump?")
+    one = Spoken(slack, rates, exchange(first))
+    await one.speech.begin()
+    second = await ada.mention(general, "And which valve?", thread=first)
+    await one.speech.wrote("The blue one.")
+    slack.expire_streams()
+    await one.speech.answer(answer("The blue one, of course."))
+    await one.speech.leave()
+    await Spoken(slack, rates, exchange(second, attempts=2)).says("The red one.")
+    assert [words(message).split("\n")[0] for message in ours(slack, general, first)] == [
+        "The blue one, of course.",
+        "The red one.",
+    ]
+
+
+async def test_a_successor_leaves_alone_what_an_answer_that_was_stopped_left_behind(
+    slack: FakeSlack, rates: Rates
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    first = await ada.mention(general, "Which pump?")
+    one = Spoken(slack, rates, exchange(first))
+    await one.speech.begin()
+    second = await ada.mention(general, "And which valve?", thread=first)
+    await one.speech.wrote("The blue one")
+    await one.speech.plainly(SORRY, retry=True)
+    await one.speech.leave()
+    await Spoken(slack, rates, exchange(second, attempts=2)).says("The red one.")
+    assert [words(message).split("\n")[0] for message in ours(slack, general, first)] == [
+        "The blue one",
+        SORRY,
+        "The red one.",
+    ]
+
+
+async def test_a_successor_goes_on_in_a_stream_of_which_nobody_heard(slack: FakeSlack, rates: Rates) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    lost = Spoken(slack, rates, exchange(question))
+    await lost.speech.begin()
+    await lost.speech.wrote("The blue")
+    await lost.speech.leave()
+    await Spoken(slack, rates, exchange(question, attempts=2)).says("The blue one.")
+    [message] = ours(slack, general, question)
+    assert words(message).startswith("The blue one.")
+    assert not message.streaming
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_a_plain_word_is_said_even_where_the_message_was_deleted(
+    slack: FakeSlack, rates: Rates, streaming: bool
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    gone = Posted(general.id, "1.000001", streaming=streaming)
+    spoken = Spoken(slack, rates, exchange(question, attempts=4, posted=gone))
+    await spoken.speech.begin()
+    await spoken.speech.plainly(SORRY, retry=True)
+    await spoken.speech.leave()
+    assert [words(message) for message in ours(slack, general, question)] == [SORRY]
+
+
+async def test_a_plain_word_that_slack_took_and_nobody_heard_of_is_not_looked_for_in_the_stream(
+    slack: FakeSlack, rates: Rates
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    spoken = Spoken(slack, rates, exchange(question))
+    await spoken.speech.begin()
+    await spoken.speech.wrote("The blue one")
+    slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))
+    await spoken.speech.plainly(SORRY, retry=True)
+    await spoken.speech.leave()
+    began, said = ours(slack, general, question)
+    assert (words(began), words(said)) == ("The blue one", SORRY)
+    assert spoken.kept[-1].ts == said.ts
+
+
+async def test_no_more_is_streamed_than_a_message_holds(slack: FakeSlack, rates: Rates) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    spoken = Spoken(slack, rates, exchange(question))
+    await spoken.speech.begin()
+    text = ""
+    for number in range(40):
+        text += f"{number} " + "The blue one is best. " * 25 + "\n\n"
+        await spoken.speech.wrote(text)
+    [message] = ours(slack, general, question)
+    assert STREAMED - 1_000 < len(words(message)) <= STREAMED
+    await spoken.speech.answer(answer(text))
+    await spoken.speech.leave()
+    messages = ours(slack, general, question)
+    assert messages[0].ts == message.ts
+    assert not [call.error for call in slack.calls() if call.error]
+    said = "\n".join(map(words, messages))
+    assert all(f"{number} The blue one" in said for number in range(40))

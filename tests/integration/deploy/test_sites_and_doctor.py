@@ -1,0 +1,122 @@
+"""What `ritbot sites` and `ritbot doctor` say of pages that fail and of events that could not be handled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from deploy.commands.doctor import doctor
+from deploy.commands.sites import MOST, list_sites
+from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.site import SiteSettings
+from deploy.wiring.events import open_events
+from deploy.wiring.stores import SystemClock, open_trees
+from ingest.events.topics import PAGES
+from ingest.indexing.service import GROUP
+from ingest.model import PARSER_VERSION
+from ingest.ports import WatchState
+from ingest.stores.embedded.folder import DataFolder
+from ingest.text.words import ANALYSER_VERSION
+from ingest.watch.schedule import site_key
+from tests.contract.log_reading import one
+from tests.contract.records import live
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    (tmp_path / "data").mkdir()
+    site = SiteSettings(name="docs", start="https://docs.example/")
+    return Settings(index=IndexSettings(folder=tmp_path / "data"), sites=(site,))
+
+
+async def listed(settings: Settings) -> str:
+    out = StringIO()
+    assert await list_sites(settings, Console(file=out, width=120)) == 0
+    return out.getvalue()
+
+
+async def found(settings: Settings) -> tuple[int, str]:
+    out = StringIO()
+    return await doctor(settings, Console(file=out, width=200), None), out.getvalue()
+
+
+async def remember(settings: Settings, *states: WatchState) -> None:
+    async with open_trees(settings) as trees:
+        for state in states:
+            await trees.watch(state)
+
+
+def page(path: str) -> WatchState:
+    return WatchState(f"https://docs.example/{path}", "docs", fetched_at=SystemClock().now())
+
+
+async def test_sites_names_pages_that_gave_no_answer_and_those_not_found(settings: Settings) -> None:
+    await remember(
+        settings,
+        page("well"),
+        replace(page("slow"), failures=2, error="no answer within 20 seconds"),
+        replace(page("lost"), misses=1),
+        replace(page("held"), misses=3, going="404 three times"),
+        WatchState(site_key("docs"), "docs", error="The sitemap is not XML"),
+    )
+    shown = await listed(settings)
+    assert "docs: https://docs.example/slow: no answer within 20 seconds\n" in shown
+    assert "docs: https://docs.example/lost: not found, but not taken for gone yet\n" in shown
+    assert "docs: The sitemap is not XML\n" in shown
+    assert "held" not in shown
+    assert "well" not in shown
+
+
+async def test_sites_stays_short_where_everything_fails(settings: Settings) -> None:
+    await remember(settings, *(replace(page(f"p{n}"), failures=1, error="503") for n in range(MOST + 5)))
+    shown = await listed(settings)
+    assert shown.count(": 503\n") == MOST
+    assert "docs: and 5 more\n" in shown
+
+
+async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(settings: Settings) -> None:
+    _, before = await found(settings)
+    assert "Event log: a file in the data folder; 0 events wait for an indexer" in before
+    await remember(settings, replace(page("slow"), failures=2, error="503"), replace(page("lost"), misses=1))
+    async with open_events(settings) as events:
+        await events.append(PAGES, "a", b"no event")
+        async with events.consume(PAGES, GROUP) as consumer:
+            await consumer.dead(await one(consumer), "not a page event")
+        await events.append(PAGES, "b", b"x")
+    status, after = await found(settings)
+    assert status == 1
+    assert "Watching docs: 1 pages gave no answer, 1 were not found" in after
+    assert "Event log: a file in the data folder; 1 events wait for an indexer" in after
+    assert "✗ Dead letters: 1 events could not be handled\n  → See why: ritbot dead-letters" in after
+
+
+async def test_doctor_beside_a_process_that_holds_the_folder_finds_no_fault_and_tells_of_the_sites(
+    settings: Settings,
+) -> None:
+    async with open_trees(settings) as trees:
+        await trees.put(live("a"), None)
+    async with DataFolder(settings.index.folder, command="ritbot serve"):
+        status, said = await found(settings)
+    assert status == 0
+    assert "✓ Site docs (https://docs.example/): 1 live\n" in said
+    assert "· Search index: not looked at, since another process works with it\n" in said
+    assert "is in use by `ritbot serve`" in said
+
+
+async def test_doctor_tells_pages_of_another_version_from_those_of_other_settings(settings: Settings) -> None:
+    async with open_trees(settings) as trees:
+        for path, parser, analyser in (
+            ("a", "0", ANALYSER_VERSION),
+            ("b", PARSER_VERSION, "0"),
+            ("c", PARSER_VERSION, ANALYSER_VERSION),
+        ):
+            record = live(path, analyser_version=f"{analyser}/9+9/other", chunk_ids=())
+            assert record.page is not None
+            await trees.put(replace(record, page=replace(record.page, parser_version=parser)), None)
+    _, said = await found(settings)
+    assert "Versions: 2 pages were read by another version of ritbot\n  → Run: ritbot reindex\n" in said
+    assert "Versions: 1 pages were cut and embedded with other settings\n  → Run: ritbot reembed\n" in said
