@@ -7,6 +7,7 @@ first question comes: Slack's library would acknowledge events and lose them.
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import dataclass
 
@@ -57,12 +58,14 @@ class Identity:
         return tuple(sorted(set(NEEDED) - self.scopes)) if self.scopes else ()
 
 
-REMEMBERED = 3_600.0
-"""Seconds for which it is believed who is a guest."""
+GUEST_KNOWN_SECONDS = 3_600.0
+"""So long it is believed who is a guest."""
+CHECKED_SECONDS = 60.0
+"""So long it is believed that Slack takes the token: a health check that comes every second asks Slack once a minute."""
 
 
 class Workspaces:
-    """`token` None: installations are looked up in the store."""
+    """One object a process. `token` None: installations are looked up in the store."""
 
     def __init__(self, store: BotStore, *, token: str | None, base_url: str, proxy: str | None = None) -> None:
         self._store = store
@@ -70,6 +73,7 @@ class Workspaces:
         self._base_url = base_url
         self._proxy = proxy
         self._identities: dict[str, Identity] = {}
+        self._checked_at = -math.inf
         self._clients: dict[str, AsyncWebClient] = {}
         self._guests: dict[tuple[str, str], tuple[bool, float]] = {}
 
@@ -86,12 +90,14 @@ class Workspaces:
         return self._identities[token]
 
     async def check(self) -> Identity | None:
-        """Whether Slack takes the token and what it may do; None where workspaces install the app themselves. Raises
-        SlackClosed as `sound`."""
+        """Whether Slack takes the token and what it may do, asked once a minute; None where workspaces install the app
+        themselves. Raises SlackClosed as `sound`, and then asks again each time."""
         if self._token is None:
             return None
-        known = self._identities[self._token] = await sound(self.client(self._token))
-        return known
+        if time.monotonic() - self._checked_at >= CHECKED_SECONDS:
+            self._identities[self._token] = await sound(self.client(self._token))
+            self._checked_at = time.monotonic()
+        return self._identities[self._token]
 
     async def client_of(self, enterprise: str, team: str) -> AsyncWebClient:
         """Raises DeliveryFailed where ritbot is not installed there (any more)."""
@@ -139,7 +145,7 @@ class Workspaces:
         not say, nobody is let in."""
         person = (question.team, question.user)
         now = time.monotonic()
-        self._guests = {who: known for who, known in self._guests.items() if now - known[1] < REMEMBERED}
+        self._guests = {who: known for who, known in self._guests.items() if now - known[1] < GUEST_KNOWN_SECONDS}
         if person not in self._guests:
             client = await self.client_of(question.enterprise, question.team)
             try:

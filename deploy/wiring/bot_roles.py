@@ -27,7 +27,7 @@ from bot.slack.inbound.socket_mode import Socket
 from bot.slack.inbound.topics import top_sections
 from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.delivery import SlackDelivery
-from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import NEEDED, Workspaces
 from deploy.commands.ask import scope_of
 from deploy.serving.health import Check
@@ -120,7 +120,7 @@ async def open_answering(
     languages = known.languages()
     answers, limits = settings.answers, _limits(settings)
     voice = SlackDelivery(
-        installed.client_of, Rates(store, clock), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
+        installed.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
     )
     versions = Versions(stores.trees)
     async with (

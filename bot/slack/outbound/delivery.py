@@ -12,7 +12,7 @@ from bot.model import Exchange, Posted, Question
 from bot.ports import AnswerMessage
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.outbound.ephemeral_message import EphemeralMessage
-from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.outbound.thread_message import ThreadMessage
 from ingest.ports import Clock
 
@@ -30,7 +30,7 @@ class SlackDelivery:
     """`person`: whether "Ask a person" is offered. `proxy`: as for all of Slack."""
 
     def __init__(
-        self, client_of: ClientOf, rates: Rates, clock: Clock, *, person: bool = False, proxy: str | None = None
+        self, client_of: ClientOf, rates: RateLimiter, clock: Clock, *, person: bool = False, proxy: str | None = None
     ) -> None:
         self._client_of = client_of
         self._rates = rates

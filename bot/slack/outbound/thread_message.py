@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import Exchange, Posted
 from bot.slack.outbound.client import Json, SlackRefused, call
-from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.render.answer_message import Message, messages, notice
 from bot.slack.render.plain_fallback import plain_fallback
 from bot.slack.render.sanitize import Stream
@@ -43,7 +43,7 @@ class ThreadMessage:
     def __init__(
         self,
         client: AsyncWebClient,
-        rates: Rates,
+        rates: RateLimiter,
         exchange: Exchange,
         keep: Callable[[Posted], Awaitable[None]],
         clock: Clock,
@@ -194,7 +194,7 @@ class ThreadMessage:
         question = self._question
         try:
             if self._posted is None:
-                if not await self._rates.free("chat.startStream", question.team):
+                if not self._rates.free("chat.startStream", question.team):
                     return False
                 begun = await call(
                     self._client.chat_startStream,
@@ -207,7 +207,7 @@ class ThreadMessage:
                 )
                 self._sign = ""  # so does a stream
                 await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
-            elif await self._rates.free("chat.appendStream", question.team):
+            elif self._rates.free("chat.appendStream", question.team):
                 arguments: Json = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
                 await call(self._client.chat_appendStream, again=False, **arguments)
             else:
@@ -231,7 +231,7 @@ class ThreadMessage:
 
     async def _status(self, text: str) -> None:
         """Shown or not: the answer comes all the same."""
-        if not await self._rates.free("assistant.threads.setStatus", self._question.team):
+        if not self._rates.free("assistant.threads.setStatus", self._question.team):
             return
         try:
             await call(
@@ -257,7 +257,7 @@ class ThreadMessage:
         """While a session is "processing" Slack shows its Stop button (docs.slack.dev, "Agent sessions"). The call that
         ends it is taken in advance, or the button would stay."""
         method, team = "agents.sessions.setStatus", self._question.team
-        if await self._rates.free(method, team) and await self._rates.free(method, team):
+        if self._rates.free(method, team) and self._rates.free(method, team):
             self._in_session = True
             await self._session("processing")
 

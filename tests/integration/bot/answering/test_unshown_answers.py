@@ -14,7 +14,7 @@ from bot.answering.service import UNSHOWN
 from bot.errors import DeliveryFailed
 from bot.model import Exchange, Question
 from bot.slack.outbound.delivery import SlackDelivery
-from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import Workspaces
 from tests.fakes.exchanges import question
 from tests.fakes.office import QUICKLY, Office, open_office, until
@@ -115,7 +115,7 @@ async def test_slack_always_fails_on_one_message_and_takes_what_else_is_said_in_
     )
     slack.faults.where("*", fault, lambda arguments: "About Question 1?" in str(arguments.get("blocks")))
     workspaces = Workspaces(office.store, token=slack.bot_token, base_url=slack.base_url)
-    voice = SlackDelivery(workspaces.client_of, Rates(office.store, office.clock), office.clock)
+    voice = SlackDelivery(workspaces.client_of, RateLimiter(), office.clock)
     await office.ask(asked, behind)
     async with office.service(replace(SOON, longest=30.0), voice=voice):
         async with asyncio.timeout(60):

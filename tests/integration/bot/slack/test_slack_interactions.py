@@ -207,9 +207,8 @@ async def test_who_may_no_longer_speak_ends_and_goes_on_elsewhere(
     writer = Writer(paragraphs=6, pace=0.1)
     api.always(writer)
     async with bot(tmp_path, slack, model=written(api)) as ritbot:
-        needed = checks(settings(tmp_path, slack), ritbot.events, ritbot.store)
         health = Health()
-        health.ready(needed)
+        health.ready(checks(settings(tmp_path, slack), ritbot.events, ritbot.store))
         transport = httpx.ASGITransport(app=health.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://ritbot") as client:
             assert (await client.get("/readyz")).json()["checks"]["slack token"] == "ok"
@@ -224,6 +223,8 @@ async def test_who_may_no_longer_speak_ends_and_goes_on_elsewhere(
                     slack.installation.revoked = True
             [exchange] = await ritbot.over(1)
             assert exchange.answer is not None
+            assert (await client.get("/readyz")).status_code == 200, "Slack is asked once a minute"
+            health.ready(checks(settings(tmp_path, slack), ritbot.events, ritbot.store))
             ready = await client.get("/readyz")
             assert ready.status_code == (503 if what == "revoked" else 200)
             assert ("token_revoked" in ready.text and "xoxb-" in ready.text) == (what == "revoked")

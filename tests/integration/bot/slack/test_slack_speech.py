@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 from bot.model import Exchange, Posted, Question
 from bot.slack.outbound.client import quiet_client
-from bot.slack.outbound.rates import Rates
+from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.outbound.thread_message import STREAMED, ThreadMessage
 from bot.slack.render.status_text import STARTED
-from bot.store.sealing import KeySeal
-from bot.store.sqlite import SqliteBotStore
 from deploy.wiring.stores import SystemClock
 from navigator.answer import Answer, Trace
 from tests.fakes.slack.faults import Fault
@@ -26,9 +22,8 @@ SORRY = "This took too long."
 
 
 @pytest.fixture
-async def rates(tmp_path: Path) -> AsyncIterator[Rates]:
-    async with SqliteBotStore(tmp_path / "bot.sqlite", KeySeal(()), SystemClock()) as store:
-        yield Rates(store, SystemClock())
+def rates() -> RateLimiter:
+    return RateLimiter()
 
 
 def exchange(message: Message, attempts: int = 1, posted: Posted | None = None) -> Exchange:
@@ -49,7 +44,7 @@ def exchange(message: Message, attempts: int = 1, posted: Posted | None = None) 
 class Spoken:
     """A speech, and what it told to remember."""
 
-    def __init__(self, slack: FakeSlack, rates: Rates, of: Exchange, refresh: float = 90.0) -> None:
+    def __init__(self, slack: FakeSlack, rates: RateLimiter, of: Exchange, refresh: float = 90.0) -> None:
         self.kept: list[Posted] = []
         client = quiet_client(slack.bot_token, slack.base_url)
         self.speech = ThreadMessage(client, rates, of, self._keep, SystemClock(), person=False, refresh=refresh)
@@ -71,7 +66,7 @@ def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
     return [message for message in slack.thread(channel, root) if message.user == slack.bot_user]
 
 
-async def test_a_status_outlasts_the_two_minutes_that_slack_shows_it(slack: FakeSlack, rates: Rates) -> None:
+async def test_a_status_outlasts_the_two_minutes_that_slack_shows_it(slack: FakeSlack, rates: RateLimiter) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
     spoken = Spoken(slack, rates, exchange(question), refresh=0.1)
@@ -89,7 +84,9 @@ async def test_a_status_outlasts_the_two_minutes_that_slack_shows_it(slack: Fake
     assert len(slack.calls("assistant.threads.setStatus")) == calls, "a stream takes the status away"
 
 
-async def test_a_successor_takes_up_what_its_question_began_and_no_other_answer(slack: FakeSlack, rates: Rates) -> None:
+async def test_a_successor_takes_up_what_its_question_began_and_no_other_answer(
+    slack: FakeSlack, rates: RateLimiter
+) -> None:
     """The second question came while the first was being answered, and whoever took it died before it said anything."""
     ada, general = slack.person("Ada"), slack.channel("general")
     first = await ada.mention(general, "Which pump?")
@@ -108,7 +105,7 @@ async def test_a_successor_takes_up_what_its_question_began_and_no_other_answer(
 
 
 async def test_a_successor_leaves_alone_what_an_answer_that_was_stopped_left_behind(
-    slack: FakeSlack, rates: Rates
+    slack: FakeSlack, rates: RateLimiter
 ) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     first = await ada.mention(general, "Which pump?")
@@ -126,7 +123,7 @@ async def test_a_successor_leaves_alone_what_an_answer_that_was_stopped_left_beh
     ]
 
 
-async def test_a_successor_goes_on_in_a_stream_of_which_nobody_heard(slack: FakeSlack, rates: Rates) -> None:
+async def test_a_successor_goes_on_in_a_stream_of_which_nobody_heard(slack: FakeSlack, rates: RateLimiter) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
     lost = Spoken(slack, rates, exchange(question))
@@ -141,7 +138,7 @@ async def test_a_successor_goes_on_in_a_stream_of_which_nobody_heard(slack: Fake
 
 @pytest.mark.parametrize("streaming", [True, False])
 async def test_a_plain_word_is_said_even_where_the_message_was_deleted(
-    slack: FakeSlack, rates: Rates, streaming: bool
+    slack: FakeSlack, rates: RateLimiter, streaming: bool
 ) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
@@ -154,7 +151,7 @@ async def test_a_plain_word_is_said_even_where_the_message_was_deleted(
 
 
 async def test_a_plain_word_that_slack_took_and_nobody_heard_of_is_not_looked_for_in_the_stream(
-    slack: FakeSlack, rates: Rates
+    slack: FakeSlack, rates: RateLimiter
 ) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
@@ -169,7 +166,7 @@ async def test_a_plain_word_that_slack_took_and_nobody_heard_of_is_not_looked_fo
     assert spoken.kept[-1].ts == said.ts
 
 
-async def test_no_more_is_streamed_than_a_message_holds(slack: FakeSlack, rates: Rates) -> None:
+async def test_no_more_is_streamed_than_a_message_holds(slack: FakeSlack, rates: RateLimiter) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
     spoken = Spoken(slack, rates, exchange(question))
