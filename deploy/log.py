@@ -10,8 +10,10 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -29,12 +31,17 @@ TALKATIVE = (
     "slack_bolt",
     "slack_sdk",
     "asyncio",
+    "uvicorn",
     "sentence_transformers",
     "transformers",
     "huggingface_hub",
     "urllib3",
     "py.warnings",
 )
+COUNTED = frozenset({"client_left", "connection_refused", "hook_refused", "slack_request_refused"})
+"""Events that a stranger can cause as often as he likes: counted, and told once in a while."""
+COUNTED_SECONDS = 60.0
+"""How long one line of such an event stands for those that follow."""
 HIDDEN = "(hidden)"
 SECRET_WORDS = frozenset(
     "authorization cookie cookies credential credentials header headers password secret secrets token apikey".split()
@@ -53,12 +60,33 @@ def configure(log: LogSettings, *, server: bool = False, stream: TextIO | None =
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[Counted(), *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
     _handle(_formatter(log, shared, colors=stream.isatty()), level, stream)
     logging.captureWarnings(True)
+
+
+class Counted:
+    """A processor: of the events in COUNTED one line a while, with how many came since the line before (`more`)."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._told: dict[str, float] = {}
+        self._untold: Counter[str] = Counter()
+
+    def __call__(self, _: WrappedLogger, __: str, event: EventDict) -> EventDict:
+        name = event.get("event", "")
+        if name not in COUNTED:
+            return event
+        now = self._now()
+        if now - self._told.get(name, -COUNTED_SECONDS) < COUNTED_SECONDS:
+            self._untold[name] += 1
+            raise structlog.DropEvent
+        self._told[name] = now
+        more = self._untold.pop(name, 0)
+        return {**event, "more": more} if more else event
 
 
 @contextmanager

@@ -35,6 +35,7 @@ VENDORS = {
     "bs4": ("ingest/html/decode.py",),
     "cryptography": ("bot/store/sealing.py",),
     "defusedxml": ("ingest/sites/*.py",),
+    "h11": ("deploy/serving/connections.py",),
     "httpx": ("ingest/sites/*.py",),
     "httpx2": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
     "markdown_it": ("bot/slack/render/markdown.py",),
@@ -78,6 +79,7 @@ VENDORS = {
     "sqlite3": ("bot/store/sqlite.py", "ingest/stores/*.py", "ingest/events/sqlite/*.py"),
     "starlette": (
         "bot/slack/inbound/http_mode.py",
+        "deploy/serving/connections.py",
         "deploy/serving/health.py",
         "deploy/serving/docs_hook.py",
         "deploy/wiring/ingest_roles.py",
@@ -87,7 +89,7 @@ VENDORS = {
     "torch": ("ingest/embedding/sentence_transformers.py",),
     "transformers": ("ingest/embedding/sentence_transformers.py",),
     "typer": ("deploy/*.py",),
-    "uvicorn": ("deploy/serving/http.py",),
+    "uvicorn": ("deploy/serving/connections.py", "deploy/serving/http.py"),
     "watchfiles": ("ingest/watch/files.py",),
 }
 """Each vendor, and the only places that may know it. sqlite3 is a vendor here: it is one store of two."""

@@ -8,6 +8,7 @@ it does not need.
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -212,7 +213,9 @@ def settings() -> None:
 
 
 def main() -> None:
-    """The console script. Settings errors that occur before a command runs end as plainly."""
+    """The console script. Settings errors that occur before a command runs end as plainly. What ritbot writes is for its
+    owner alone: questions, answers and pages behind a login lie in it."""
+    os.umask(0o077)
     try:
         app()
     except SettingsError as error:

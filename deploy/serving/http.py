@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 import structlog
 import uvicorn
 
+from deploy.serving.connections import LimitedProtocol, without_those_who_left
 from deploy.settings.messages import SettingsError
 from deploy.settings.stores import HttpSettings
 
@@ -28,13 +29,16 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(app: Callable[..., Awaitable[None]], http: HttpSettings) -> AsyncIterator[str]:
-    """Serve the application until left; the address, with the port that was found where http.port is 0. Raises
-    SettingsError where it cannot listen."""
+async def serving(
+    app: Callable[..., Awaitable[None]], http: HttpSettings, protocol: type[LimitedProtocol] = LimitedProtocol
+) -> AsyncIterator[str]:
+    """Serve the application until left; the address, with the port that was found where http.port is 0. `protocol` holds
+    what a caller may take. Raises SettingsError where it cannot listen."""
     with _listener(http) as listener:
         config = uvicorn.Config(
-            app,
+            without_those_who_left(app),
             interface="asgi3",
+            http=protocol,
             lifespan="off",
             ws="none",
             log_config=None,

@@ -114,6 +114,13 @@ def test_it_says_where_it_listens_and_what_it_watches(served: Served) -> None:
     assert "watches    pumpkin (" in served.said
 
 
+def test_what_it_writes_is_for_its_owner_alone(served: Served) -> None:
+    data = served.folder / "data"
+    written = [data, *data.rglob("*")]
+    assert len(written) > 5
+    assert [path for path in written if path.stat().st_mode & 0o077] == []
+
+
 def test_a_question_beside_it_is_answered_by_it_and_loads_no_model_itself(served: Served) -> None:
     before = len(served.events("question_answered"))
     command = [*WITH_MODULES, "ask", QUESTION, "--json"]

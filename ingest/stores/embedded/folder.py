@@ -6,8 +6,8 @@
     FOLDER/notes.sqlite     the Notes; like the trees
     FOLDER/chunks/NAME/     the ChunkIndex, one folder for each embedding model; only under the lock
 
-The lock is the operating system's own (flock): it ends with the process, however that ends, and a lock
-file that a dead process left behind holds nobody up.
+The folder is for its owner alone (0700): it holds what people asked. The lock is the operating system's own (flock):
+it ends with the process, however that ends, and a lock file that a dead process left behind holds nobody up.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,6 +63,8 @@ class DataFolder:
     async def __aenter__(self) -> Self:
         try:
             self._path.mkdir(parents=True, exist_ok=True)
+            with suppress(PermissionError):  # a volume that somebody else owns and shares with us
+                self._path.chmod(0o700)
             self._lock = self._locked()
         except OSError as error:
             raise StoreUnavailable(f"the data folder {self._path} cannot be used: {error}") from error
@@ -147,7 +150,7 @@ class DataFolder:
     def _locked(self) -> int:
         if sys.platform == "win32":
             raise StoreUnavailable("the embedded stores need a Unix system: on Windows use WSL or a container")
-        lock = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        lock = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(lock, 0)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import structlog
 
-from deploy.log import HANDLER, configure, hide_secrets, traced
+from deploy.log import COUNTED_SECONDS, HANDLER, Counted, configure, hide_secrets, traced
 from deploy.settings.root import LogSettings
 
 
@@ -194,3 +194,23 @@ def test_the_default_stream_is_stderr(capsys: pytest.CaptureFixture[str]) -> Non
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "happened" in captured.err
+
+
+def test_what_a_stranger_can_cause_is_told_once_in_a_while_with_how_often() -> None:
+    time = 0.0
+    counted = Counted(lambda: time)
+
+    def told(name: str) -> dict[str, object] | None:
+        try:
+            return dict(counted(None, "warning", {"event": name}))
+        except structlog.DropEvent:
+            return None
+
+    assert told("hook_refused") == {"event": "hook_refused"}
+    assert [told("hook_refused") for _ in range(500)] == [None] * 500
+    assert told("connection_refused") == {"event": "connection_refused"}
+    assert [told("role_died"), told("role_died")] == [{"event": "role_died"}] * 2
+    time = COUNTED_SECONDS
+    assert told("hook_refused") == {"event": "hook_refused", "more": 500}
+    time = 2 * COUNTED_SECONDS
+    assert told("hook_refused") == {"event": "hook_refused"}

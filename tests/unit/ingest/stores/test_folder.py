@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,6 +51,15 @@ async def test_opening_makes_the_folder(tmp_path: Path) -> None:
     async with DataFolder(tmp_path / "a" / "b", "ritbot index") as folder:
         assert folder.trees == tmp_path / "a" / "b" / "trees.sqlite"
         assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize("there", [False, True])
+async def test_the_folder_and_its_lock_are_for_their_owner_alone(there: bool, tmp_path: Path) -> None:
+    if there:
+        (tmp_path / "data").mkdir(mode=0o755)
+    async with DataFolder(tmp_path / "data", "ritbot index"):
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data", tmp_path / "data/lock")]
+    assert modes == [0o700, 0o600]
 
 
 async def test_looking_at_a_folder_neither_makes_nor_holds_it(tmp_path: Path) -> None:
