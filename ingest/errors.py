@@ -13,7 +13,7 @@ IngestError
 ├── UnknownSite         an event is of a site that the settings do not name
 ├── RecordTooLarge      a record is larger than the event log takes
 ├── Undecodable         the bytes of a record are not what its topic holds
-├── GroupBusy           a consumer group still has members
+├── GroupBusy           a consumer group has members already
 └── BackupUnusable      a backup is truncated, damaged, or holds what this version cannot put back
 """
 
@@ -75,7 +75,7 @@ class Undecodable(IngestError):
 
 
 class GroupBusy(IngestError):
-    """A consumer group still has members: stop them first."""
+    """A consumer group has members already: stop them first."""
 
 
 class BackupUnusable(IngestError):

@@ -76,7 +76,7 @@ VENDORS = {
     ),
     "slack_sdk": ("bot/slack/*.py",),
     "snowballstemmer": ("ingest/text/*.py",),
-    "sqlite3": ("bot/store/sqlite.py", "ingest/stores/*.py", "ingest/events/sqlite/*.py"),
+    "sqlite3": ("bot/store/sqlite.py", "ingest/stores/*.py", "ingest/events/sqlite.py"),
     "starlette": (
         "bot/slack/inbound/http_mode.py",
         "deploy/serving/connections.py",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deploy.settings.root import Settings
 from deploy.settings.stores import EventsSettings
 from deploy.wiring.stores import SystemClock
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import Keeping
 from ingest.ports import EventLog
 

@@ -1,6 +1,4 @@
-"""What the consumers of all event logs have in common: windows over partitions, and what is handed out of them.
-
-`_settled` is set while it is known which partitions are held, `_refused` while the group takes no commits from this member.
+"""What the consumers of both event logs have in common: windows over partitions, and what is handed out of them.
 
 An adapter fills `_windows` in a background task, says in `_store_offset` how an offset is committed, and calls `_wake`
 when something changed. What goes wrong in the background is raised by `take` for as long as it lasts.
@@ -21,9 +19,8 @@ from ingest.events.topics import dead_topic
 from ingest.events.window import Window
 from ingest.ports import Record
 
-AHEAD = 200
+MAX_OFFSETS_AHEAD = 200
 """How many offsets of a partition a consumer reads past the first record that is not acknowledged."""
-_GLANCE = 0.02
 
 Append = Callable[[str, str, bytes | None], Awaitable[None]]
 
@@ -36,16 +33,12 @@ class WindowedConsumer(ABC):
         self._windows: dict[int, Window] = {}
         self._trouble: BaseException | None = None
         self._background: asyncio.Task[None] | None = None
-        self._handing_over: set[int] = set()
-        self._settled = asyncio.Event()
-        self._refused = False
         self._changed = asyncio.Event()
-        self._progress = asyncio.Event()
         self._committing = asyncio.Lock()
 
     @abstractmethod
     async def _store_offset(self, partition: int, offset: int) -> bool:
-        """Commit. False if it could not be, and then `_windows` says whether the partition is still held."""
+        """Commit. False if the group does not take it now, and then `_windows` says whether the partition is still held."""
 
     async def take(self, most: int = 1, wait: float = 1.0) -> Sequence[Record]:
         deadline = asyncio.get_running_loop().time() + wait
@@ -89,24 +82,20 @@ class WindowedConsumer(ABC):
 
     def _hand_out(self, most: int) -> Sequence[Record]:
         """Over all partitions, those that have waited longest first."""
-        flowing = [window for partition, window in self._windows.items() if partition not in self._handing_over]
-        by_age = heapq.merge(*(window.ready() for window in flowing), key=lambda record: record.timestamp)
+        by_age = heapq.merge(
+            *(window.ready() for window in self._windows.values()), key=lambda record: record.timestamp
+        )
         records = list(islice(by_age, most))
         for record in records:
             self._windows[record.partition].hand_out(record)
         return records
 
     async def _commit(self, partition: int, window: Window) -> bool:
-        """Commit what is contiguous; where a rebalance is in the way, as soon as it is over and if the partition stayed."""
-        while not await self._committed(partition, window):
-            if self._windows.get(partition) is not window:
-                return False
-            await asyncio.sleep(_GLANCE)
-            await self._settled.wait()
-        return True
+        """Commit what is contiguous; False where the partition has gone."""
+        return await self._try_commit(partition, window)
 
-    async def _committed(self, partition: int, window: Window) -> bool:
-        """One try. Acknowledgements that wait here for each other are covered by one commit."""
+    async def _try_commit(self, partition: int, window: Window) -> bool:
+        """Acknowledgements that wait here for each other are covered by one commit."""
         async with self._committing:
             if self._windows.get(partition) is not window:
                 return False
@@ -123,20 +112,11 @@ class WindowedConsumer(ABC):
         with suppress(TimeoutError, StoreUnavailable):
             async with asyncio.timeout(within):
                 for partition, window in list(self._windows.items()):
-                    await self._committed(partition, window)
+                    await self._try_commit(partition, window)
 
     def _wake(self) -> None:
-        """Those who wait for records, and those who wait for work to finish, look again."""
+        """Those who wait for records look again."""
         self._changed.set()
-        self._progress.set()
-
-    async def _quiet(self, within: float) -> None:
-        """Wait until nothing is in hand and all that is finished is committed, or nothing can be, or the time is up."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within):
-                while not self._refused and any(not window.done for window in self._windows.values()):
-                    self._progress.clear()
-                    await self._progress.wait()
 
     def _start(self, work: Coroutine[object, object, None]) -> None:
         self._background = asyncio.create_task(work)

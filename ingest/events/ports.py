@@ -1,6 +1,7 @@
 """The event log as a port: topics of keyed records, consumer groups, committed offsets, dead letters. Kafka's words.
 
-Every sentence here is a test in tests/contract/test_event_log*.py, which the embedded adapter and Kafka's both pass.
+Every sentence here is a test in tests/contract/test_event_log*.py, which the embedded adapter and Kafka's both pass; what
+is said of several members, in tests/integration/ingest/events/test_kafka_groups.py.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Record:
 class Consumer(Protocol):
     """One member of a consumer group, open inside `async with log.consume(…)`. Several tasks may use it at once.
 
-    The members share the topic's partitions: each partition has one holder. A partition changes hands when members
+    The members share the topic's partitions: each partition has one holder. Kafka's groups have any number of members,
+    those of the embedded log one, since one process holds the data folder. A partition changes hands when members
     come, leave or fall silent; its holder first stops handing out, finishes what is in hand within a bound, and commits.
     A consumer that is not asked for records keeps its partitions, however long its work takes, and reads only a
     bounded number of records ahead. Leaving gives what is not acknowledged to the others.
@@ -78,7 +80,7 @@ class EventLog(Protocol):
         ...
 
     def consume(self, topic: str, group: str) -> AbstractAsyncContextManager[Consumer]:
-        """Join the group. A new group starts with the oldest record that the topic keeps."""
+        """Join the group. Raises GroupBusy where it takes no more members (the embedded log's second one). A new group starts with the oldest record that the topic keeps."""
         ...
 
     def read(self, topic: str) -> AsyncIterator[Record]:

@@ -30,7 +30,7 @@ from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.events.announce import Announcer
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
 from ingest.indexing.attempts import Attempts
 from ingest.indexing.indexer import Indexer

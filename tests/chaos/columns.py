@@ -12,8 +12,7 @@ from deploy.wiring.stores import SystemClock
 from ingest.events.kafka import group
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
-from ingest.events.sqlite import consumer
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.ports import ChunkIndex, Embedder, EventLog, TreeStore
 from ingest.stores.cluster.chunks import SplitChunkIndex
 from ingest.stores.cluster.opensearch import OpenSearch
@@ -78,8 +77,7 @@ async def open_stores(column: Column) -> AsyncIterator[Stores]:
 @asynccontextmanager
 async def open_events(column: Column) -> AsyncIterator[EventLog]:
     if column.embedded:
-        timing = consumer.Timing(session=SESSION, hand_over=SESSION, poll=0.02)
-        async with SqliteEventLog(Path(column.folder) / "events.sqlite", SystemClock(), timing=timing) as events:
+        async with SqliteEventLog(Path(column.folder) / "events.sqlite", SystemClock()) as events:
             yield events
         return
     quick = group.GroupTiming(session=SESSION, hand_over=SESSION, watch=5.0)

@@ -27,8 +27,7 @@ from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.events.kafka import group
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
-from ingest.events.sqlite import consumer
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.ports import ChunkIndex, Clock, Embedder, EventLog, TreeStore
 from ingest.stores.cluster.chunks import SplitChunkIndex
 from ingest.stores.cluster.opensearch import OpenSearch
@@ -43,7 +42,7 @@ from tests.fakes.exchanges import SetClock
 
 SESSION = 1.5
 HAND_OVER = 1.5
-"""Of event logs, in seconds: after how long a silent consumer is taken for dead, how long a busy one may finish."""
+"""Of Kafka's groups, in seconds: after how long a silent consumer is taken for dead, how long a busy one may finish."""
 
 PATIENCE = 10.0
 """Seconds to wait for a server: one that is away is a failure soon."""
@@ -115,8 +114,7 @@ def remove(url: str) -> None:
 
 
 def sqlite_log(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[EventLog]:
-    timing = consumer.Timing(session=SESSION, hand_over=HAND_OVER, poll=0.02)
-    return SqliteEventLog(folder / "events.sqlite", SystemClock(), timing=timing)
+    return SqliteEventLog(folder / "events.sqlite", SystemClock())
 
 
 def kafka_log(request: pytest.FixtureRequest, _: Path) -> AbstractAsyncContextManager[EventLog]:

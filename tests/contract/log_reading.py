@@ -11,10 +11,17 @@ JOINED = 15.0
 """Seconds within which a consumer has joined its group and has its first record, on a busy machine."""
 QUIET = 0.4
 """Seconds without a record after which a reading consumer takes its partitions for empty."""
+SPREAD = [f"key {number}" for number in range(64)]
+"""Keys enough for every partition to get some."""
 
 
 async def read(log: EventLog, topic: str) -> list[Record]:
     return [record async for record in log.read(topic)]
+
+
+async def append_all(log: EventLog, topic: str, keys: Sequence[str], value: bytes = b"x") -> None:
+    for key in keys:
+        await log.append(topic, key, value)
 
 
 async def one(consumer: Consumer) -> Record:

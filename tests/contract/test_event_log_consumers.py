@@ -1,26 +1,20 @@
-"""The Consumer port: handing out, acknowledging, sharing partitions and losing them."""
+"""The Consumer port: handing out, acknowledging, and what becomes of what is not acknowledged.
+
+Partitions that change hands between members of a group are Kafka's alone: the embedded log has one consumer a group,
+since one process holds the data folder. They have their tests in tests/integration/ingest/events/test_kafka_groups.py."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 
-from ingest.events.consumer import AHEAD
+from ingest.events.consumer import MAX_OFFSETS_AHEAD
 from ingest.events.topics import dead_topic
 from ingest.ports import Consumer, EventLog, Record
-from tests.contract.conftest import HAND_OVER, SESSION
-from tests.contract.log_reading import JOINED, all_of, drain, eventually, keys_in_one_partition, one, read
-
-SPREAD = [f"key {number}" for number in range(64)]
-"""Keys enough for every partition to get some."""
-
-
-async def append_all(log: EventLog, topic: str, keys: Sequence[str], value: bytes = b"x") -> None:
-    for key in keys:
-        await log.append(topic, key, value)
+from tests.contract.conftest import SESSION
+from tests.contract.log_reading import JOINED, SPREAD, all_of, append_all, drain, keys_in_one_partition, one, read
 
 
 async def test_take_gives_what_there_is_at_once_and_at_most_what_was_asked_for(log: EventLog, topic: str) -> None:
@@ -151,7 +145,7 @@ async def test_several_tasks_may_take_and_no_record_is_handed_out_twice(log: Eve
 
 async def test_a_consumer_reads_only_so_far_ahead_of_what_is_not_done(log: EventLog, topic: str) -> None:
     keys = await keys_in_one_partition(log, topic, 24)
-    count = 2 * AHEAD
+    count = 2 * MAX_OFFSETS_AHEAD
     for number in range(count):
         await log.append(topic, keys[number % len(keys)], str(number).encode())
     async with log.consume(topic, "g") as consumer:
@@ -183,86 +177,6 @@ async def test_long_work_costs_no_partition(log: EventLog, topic: str) -> None:
     assert await log.lag(topic, "g") == 0
 
 
-async def test_members_share_the_partitions_and_each_record_goes_to_one(log: EventLog, topic: str) -> None:
-    async with log.consume(topic, "g") as one_member, log.consume(topic, "g") as other_member:
-        taken: dict[int, list[Record]] = {1: [], 2: []}
-
-        async def work(number: int, consumer: Consumer) -> None:
-            while True:
-                for record in await consumer.take(5, wait=0.2):
-                    taken[number].append(record)
-                    await consumer.acknowledge(record)
-
-        workers = [asyncio.create_task(work(1, one_member)), asyncio.create_task(work(2, other_member))]
-        async with asyncio.timeout(JOINED):
-            while not (taken[1] and taken[2]):
-                await append_all(log, topic, SPREAD[:16])
-                await asyncio.sleep(0.2)
-            for found in taken.values():
-                found.clear()
-            await append_all(log, topic, SPREAD, b"counted")
-
-            async def all_committed() -> bool:
-                return sum(map(len, taken.values())) >= len(SPREAD) and not await log.lag(topic, "g")
-
-            await eventually(all_committed)
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-    counted = [[record for record in found if record.value == b"counted"] for found in taken.values()]
-    assert sorted(record.key for found in counted for record in found) == sorted(SPREAD)
-    assert not {record.partition for record in counted[0]} & {record.partition for record in counted[1]}
-    assert all(counted)
-
-
-async def test_a_newcomer_waits_for_work_in_hand_and_it_is_not_done_twice(log: EventLog, topic: str) -> None:
-    await append_all(log, topic, SPREAD)
-    async with log.consume(topic, "g") as old:
-        in_hand = await all_of(old, len(SPREAD))
-        async with log.consume(topic, "g") as new:
-            await asyncio.sleep(HAND_OVER / 3)
-            assert all([await old.acknowledge(record) for record in in_hand])
-            await append_all(log, topic, SPREAD, b"later")
-            assert (await one(new)).value == b"later"
-            assert all(record.value == b"later" for record in await new.take(100, wait=0.3))
-
-
-async def test_work_that_outlasts_the_hand_over_is_lost_where_the_partition_goes_and_kept_where_it_stays(
-    log: EventLog, topic: str
-) -> None:
-    await append_all(log, topic, SPREAD)
-    async with log.consume(topic, "g") as old:
-        in_hand = await all_of(old, len(SPREAD))
-        async with log.consume(topic, "g") as new:
-            again = [await one(new)]
-            while found := await new.take(100, wait=2.0):
-                again += found
-            lost = [record for record in in_hand if not old.holds(record)]
-            assert sorted(record.key for record in again) == sorted(record.key for record in lost)
-            assert 0 < len(lost) < len(in_hand)
-            assert not await old.acknowledge(lost[0])
-            assert not await old.dead(lost[0], "late")
-            old.give_back(lost[0])
-            assert await old.take(100, wait=0.3) == ()
-            kept = [record for record in in_hand if old.holds(record)]
-            assert all([await old.acknowledge(record) for record in kept])
-            assert await log.lag(topic, "g") == len(lost)
-            assert all([await new.acknowledge(record) for record in again])
-    assert await log.lag(topic, "g") == 0
-    assert await read(log, dead_topic(topic)) == []
-
-
-async def test_leaving_gives_what_is_not_done_to_the_others_at_once(log: EventLog, topic: str) -> None:
-    async with log.consume(topic, "g") as stays:
-        async with log.consume(topic, "g") as leaves:
-            await append_all(log, topic, SPREAD)
-            in_hand = [await one(leaves), *await leaves.take(100, wait=0.3)]
-        assert not leaves.holds(in_hand[0])
-        assert not await leaves.acknowledge(in_hand[0])
-        records = await all_of(stays, len(SPREAD))
-    assert sorted(record.key for record in records) == sorted(SPREAD)
-
-
 async def test_an_error_in_the_work_leaves_the_group_and_loses_nothing(log: EventLog, topic: str) -> None:
     await append_all(log, topic, ["a", "b"])
 
@@ -274,15 +188,3 @@ async def test_an_error_in_the_work_leaves_the_group_and_loses_nothing(log: Even
     with pytest.raises(ZeroDivisionError):
         await fail()
     assert sorted(record.key for record in await drain(log, topic, "g")) == ["a", "b"]
-
-
-async def test_members_that_are_too_many_wait_and_step_in(log: EventLog, topic: str) -> None:
-    await append_all(log, topic, SPREAD)
-    async with log.consume(topic, "g") as last:
-        consumers = [log.consume(topic, "g") for _ in range(9)]
-        for consumer in consumers:
-            await consumer.__aenter__()
-        for consumer in consumers:
-            await consumer.__aexit__(None, None, None)
-        records = await all_of(last, len(SPREAD))
-    assert sorted(record.key for record in records) == sorted(SPREAD)

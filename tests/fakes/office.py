@@ -17,13 +17,14 @@ from bot.model import ChannelSettings, Exchange, Question
 from bot.ports import Delivery
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.workers import RetryPolicy
+from ingest.ports import EventLog
 from navigator.agent.run import Listener
 from navigator.answer import Answer, Step
 from navigator.question.rewrite import Earlier
 from tests.fakes import exchanges
-from tests.fakes.pipeline import QUICK, WallClock
+from tests.fakes.pipeline import WallClock
 from tests.fakes.voice import FakeVoice
 
 QUICKLY = AnsweringLimits(
@@ -74,9 +75,12 @@ class Office:
     async def settings_of(self, team: str, channel: str) -> ChannelSettings:
         return self.settings
 
-    def made(self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None) -> AnswerService:
+    def made(
+        self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None, events: EventLog | None = None
+    ) -> AnswerService:
+        """`events`: the log as another process has it open."""
         return AnswerService(
-            self.events,
+            events or self.events,
             self.store,
             voice or self.voice,
             self.replier,
@@ -87,9 +91,9 @@ class Office:
 
     @asynccontextmanager
     async def service(
-        self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None
+        self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None, events: EventLog | None = None
     ) -> AsyncIterator[AnswerService]:
-        service = self.made(bounds, voice)
+        service = self.made(bounds, voice, events)
         running = asyncio.create_task(service.run())
         try:
             yield service
@@ -126,7 +130,7 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20.0)
 async def open_office(folder: Path) -> AsyncIterator[Office]:
     clock = WallClock()
     async with (
-        SqliteEventLog(folder / "events.sqlite", clock, timing=QUICK) as events,
+        SqliteEventLog(folder / "events.sqlite", clock) as events,
         SqliteBotStore(folder / "bot.sqlite", KeySeal(()), clock) as store,
     ):
         yield Office(events, store)

@@ -21,8 +21,7 @@ import httpx
 
 from ingest.events.announce import Announcer
 from ingest.events.codec import DeadLetter, load_dead, load_event
-from ingest.events.sqlite.consumer import Timing
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES, dead_topic
 from ingest.events.workers import RetryPolicy
 from ingest.indexing.attempts import Attempts
@@ -43,7 +42,6 @@ from ingest.watch.watch_cycle import CycleSummary
 from ingest.watch.watcher import SiteWatcher
 from tests.fakes.embedder import HashingEmbedder
 
-QUICK = Timing(session=5.0, hand_over=1.0, poll=0.01)
 SOON = RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0)
 PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
 
@@ -209,6 +207,6 @@ async def pipeline(site: Site, **parts: Any) -> AsyncIterator[Pipeline]:
         async with (
             SqliteTreeStore(folder / "trees.sqlite") as trees,
             EdgeChunkIndex(folder / "chunks", embedder.dimensions) as index,
-            SqliteEventLog(folder / "events.sqlite", WallClock(), timing=QUICK) as events,
+            SqliteEventLog(folder / "events.sqlite", WallClock()) as events,
         ):
             yield Pipeline(site, trees, index, events, embedder, **parts)

@@ -32,8 +32,7 @@ from deploy.settings.stores import HttpSettings
 from deploy.wiring.bot_roles import open_answering, open_listening
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable
-from ingest.events.sqlite.consumer import Timing
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.notes import MemoryNotes
 from tests.fakes.site import IndexedSite, html, indexed_site
@@ -165,7 +164,7 @@ async def bot(
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(indexed_site(folder, pages or PAGES))
-        log = SqliteEventLog(shared / "events.sqlite", clock, timing=Timing(session=5.0, hand_over=1.0, poll=0.01))
+        log = SqliteEventLog(shared / "events.sqlite", clock)
         events = Log(await stack.enter_async_context(log))
         seal = KeySeal(chosen.bot.sealing_keys)
         store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", seal, clock))

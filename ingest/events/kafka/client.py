@@ -32,7 +32,7 @@ from ingest.ports import Record
 
 _MOMENT = 2.0
 
-LARGEST = 4 * MAX_BYTES
+MAX_REQUEST_BYTES = 4 * MAX_BYTES
 """Of a request, and of a dead letter's record: a value grows by a third in base64, a key is there twice."""
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -150,7 +150,7 @@ async def reader(
         group_id=connection.named(group) if group else None,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
-        max_partition_fetch_bytes=LARGEST,
+        max_partition_fetch_bytes=MAX_REQUEST_BYTES,
     )
     kafka.assign(partitions)
     try:

@@ -16,12 +16,21 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import KafkaError, NoError, TopicAlreadyExistsError, for_code
 
 from ingest.errors import StoreUnavailable
-from ingest.events.kafka.client import LARGEST, TOO_LARGE, Connection, as_record, meaning, reader, start, translated
+from ingest.events.kafka.client import (
+    MAX_REQUEST_BYTES,
+    TOO_LARGE,
+    Connection,
+    as_record,
+    meaning,
+    reader,
+    start,
+    translated,
+)
 from ingest.events.kafka.group import TIMING, GroupTiming, KafkaConsumer
 from ingest.events.topics import KEEPING, Keeping, check_size
 from ingest.ports import Consumer, Record
 
-_STOP_WITHIN = 10.0
+_STOP_SECONDS = 10.0
 
 _log = structlog.get_logger(__name__)
 
@@ -83,7 +92,7 @@ class KafkaEventLog:
                 session_timeout_ms=int(self._timing.session * 1000),
                 heartbeat_interval_ms=int(self._timing.session * 1000 / 10),
                 rebalance_timeout_ms=int(self._timing.rebalance * 1000),
-                max_partition_fetch_bytes=LARGEST,
+                max_partition_fetch_bytes=MAX_REQUEST_BYTES,
             )
 
         consumer = KafkaConsumer(self._connection, connect, named(topic), named(group), self.append, self._timing)
@@ -144,7 +153,7 @@ class KafkaEventLog:
 
     async def _new_producer(self) -> AIOKafkaProducer:
         producer = AIOKafkaProducer(
-            **self._connection.options(), enable_idempotence=True, acks="all", max_request_size=LARGEST
+            **self._connection.options(), enable_idempotence=True, acks="all", max_request_size=MAX_REQUEST_BYTES
         )
         try:
             await start(producer, self._connection.timeout)
@@ -196,13 +205,13 @@ class KafkaEventLog:
         milliseconds = str(int(self._keeping.period(topic).total_seconds() * 1000))
         if self._keeping.is_compacted(topic):
             return {"cleanup.policy": "compact", "min.compaction.lag.ms": milliseconds}
-        return {"cleanup.policy": "delete", "retention.ms": milliseconds, "max.message.bytes": str(LARGEST)}
+        return {"cleanup.policy": "delete", "retention.ms": milliseconds, "max.message.bytes": str(MAX_REQUEST_BYTES)}
 
 
 async def _stopped(producer: AIOKafkaProducer) -> None:
     """Without brokers a producer never gets rid of what it holds: what was not acknowledged is given up."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(_STOP_WITHIN):
+        async with asyncio.timeout(_STOP_SECONDS):
             await producer.stop()
             return
     await producer.client.close()

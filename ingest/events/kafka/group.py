@@ -21,9 +21,10 @@ import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError, RecordTooLargeError
 
-from ingest.events.consumer import AHEAD, Append, WindowedConsumer
+from ingest.events.consumer import MAX_OFFSETS_AHEAD, Append, WindowedConsumer
 from ingest.events.kafka.client import Connection, as_record, meaning, start
 from ingest.events.window import Window
+from ingest.ports import Record
 
 _log = structlog.get_logger(__name__)
 
@@ -44,17 +45,20 @@ class GroupTiming:
 
 
 TIMING = GroupTiming()
-_POLL_MS = 300
-_BATCH = 100
-_RESTART_AFTER = 1.0
-_STOP_WITHIN = 10.0
-
+_POLL_MILLISECONDS = 300
+_RECORDS_PER_POLL = 100
+_RESTART_SECONDS = 1.0
+_STOP_SECONDS = 10.0
+_GLANCE_SECONDS = 0.02
 
 Connect = Callable[[], AIOKafkaConsumer]
 
 
 class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignore[misc]  # aiokafka has no types
-    """Opened by KafkaEventLog.consume. `connect` makes a client that is neither started nor subscribed."""
+    """Opened by KafkaEventLog.consume. `connect` makes a client that is neither started nor subscribed.
+
+    `_settled` is set while it is known which partitions are held: nothing is handed out otherwise. `_refused` says that
+    the group takes no commits from this member."""
 
     def __init__(
         self, connection: Connection, connect: Connect, topic: str, group: str, append: Append, timing: GroupTiming
@@ -66,6 +70,9 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         self._group = group
         self._timing = timing
         self._kafka: AIOKafkaConsumer | None = None
+        self._settled = asyncio.Event()
+        self._refused = False
+        self._progress = asyncio.Event()
         self._rebalances = 0
         self._settled_at = 0
         self._assigned = False
@@ -77,7 +84,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._commit_finished(_STOP_WITHIN)
+        await self._commit_finished(_STOP_SECONDS)
         await self._stop()
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
@@ -85,7 +92,6 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         self._rebalances += 1
         self._assigned = False
         self._settled.clear()
-        self._handing_over = set(self._windows)
         await self._commit_finished(self._timing.hand_over)
         await self._quiet(self._timing.hand_over)
 
@@ -94,6 +100,18 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         for lost in set(self._windows) - {partition.partition for partition in assigned}:
             del self._windows[lost]
         self._assigned = True
+
+    def _hand_out(self, most: int) -> Sequence[Record]:
+        return super()._hand_out(most) if self._settled.is_set() else ()
+
+    async def _commit(self, partition: int, window: Window) -> bool:
+        """Where a rebalance is in the way, as soon as it is over and if the partition stayed."""
+        while not await self._try_commit(partition, window):
+            if self._windows.get(partition) is not window:
+                return False
+            await asyncio.sleep(_GLANCE_SECONDS)
+            await self._settled.wait()
+        return True
 
     async def _store_offset(self, partition: int, offset: int) -> bool:
         if self._kafka is None:
@@ -110,6 +128,18 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
             raise meaning(self._connection, f"committing an offset of {self._group}", error) from error
         return True
 
+    def _wake(self) -> None:
+        super()._wake()
+        self._progress.set()
+
+    async def _quiet(self, within: float) -> None:
+        """Wait until nothing is in hand and all that is finished is committed, or nothing can be, or the time is up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while not self._refused and any(not window.done for window in self._windows.values()):
+                    self._progress.clear()
+                    await self._progress.wait()
+
     async def _run(self) -> None:
         while True:
             try:
@@ -119,7 +149,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
                 self._trouble = meaning(self._connection, f"reading {self._topic}", error)
                 _log.warning("event_log_consumer_restarted", topic=self._topic, group=self._group, error=repr(error))
                 self._wake()
-            await asyncio.sleep(_RESTART_AFTER)
+            await asyncio.sleep(_RESTART_SECONDS)
 
     @asynccontextmanager
     async def _member(self) -> AsyncIterator[AIOKafkaConsumer]:
@@ -133,12 +163,11 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
             self._kafka = None
             self._assigned = False
             self._windows.clear()
-            self._handing_over.clear()
             self._stalled.clear()
             self._settled.set()
             self._wake()
             with suppress(TimeoutError):
-                async with asyncio.timeout(_STOP_WITHIN):
+                async with asyncio.timeout(_STOP_SECONDS):
                     await kafka.stop()
 
     async def _poll(self, kafka: AIOKafkaConsumer) -> None:
@@ -150,7 +179,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
             before = self._rebalances
             try:
                 async with self._patience():
-                    batches = await kafka.getmany(timeout_ms=_POLL_MS, max_records=_BATCH)
+                    batches = await kafka.getmany(timeout_ms=_POLL_MILLISECONDS, max_records=_RECORDS_PER_POLL)
             except RecordTooLargeError as error:
                 self._halt(error)
                 continue
@@ -163,7 +192,12 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
                 watch_at = _now() + self._timing.watch
 
     async def _settle(self, kafka: AIOKafkaConsumer) -> None:
-        """Make the windows those of the partitions assigned, and the client's positions those of the windows."""
+        """Make the windows those of the partitions assigned, and the client's positions those of the windows.
+
+        A window is kept where the group's offset lies within what this member had read and finished: then nobody else
+        has held the partition since. Else somebody else has committed, or the group was set back: what is in hand
+        is theirs, and the partition is read from the offset on. A rebalance that begins during the questions to the
+        broker makes the answers worthless: the next poll settles anew."""
         before = self._rebalances
         assigned = kafka.assignment()
         async with self._patience():
@@ -180,7 +214,6 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
             windows[tp.partition] = window
             kafka.seek(tp, window.next)
         self._windows = windows
-        self._handing_over.clear()
         self._settled_at = before
         self._refused = False
         self._settled.set()
@@ -204,7 +237,9 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
 
     def _hold_back(self, kafka: AIOKafkaConsumer) -> None:
         """The pause sits on the client's assignment and is lost with it, so it is said each time."""
-        full = {partition for partition, window in self._windows.items() if self._halted or window.span >= AHEAD}
+        full = {
+            partition for partition, window in self._windows.items() if self._halted or window.span >= MAX_OFFSETS_AHEAD
+        }
         for tp in kafka.assignment():
             (kafka.pause if tp.partition in full else kafka.resume)(tp)
 

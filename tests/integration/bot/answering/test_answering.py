@@ -17,6 +17,7 @@ from bot.errors import DeliveryFailed
 from bot.events import QUESTIONS
 from bot.model import ChannelSettings, Exchange
 from ingest.errors import IndexMismatch
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import dead_topic
 from navigator.answer import Usage
 from tests.fakes import exchanges
@@ -46,10 +47,16 @@ async def test_a_question_is_answered_shown_kept_and_told(office: Office) -> Non
     assert await office.events.lag(QUESTIONS, "answer") == 0
 
 
-async def test_the_same_question_three_times_at_two_services_with_a_restart_is_answered_once(office: Office) -> None:
+async def test_the_same_question_three_times_at_two_services_with_a_restart_is_answered_once(
+    office: Office, tmp_path: Path
+) -> None:
     asked = question()
     await office.ask(asked)
-    async with office.service(), office.service():
+    async with (
+        SqliteEventLog(tmp_path / "events.sqlite", office.clock) as theirs,
+        office.service(),
+        office.service(events=theirs),
+    ):
         await office.ask(asked)
         await office.over(asked)
     await office.ask(asked)

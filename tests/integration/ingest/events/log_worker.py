@@ -14,8 +14,7 @@ from deploy.wiring.stores import SystemClock
 from ingest.events.kafka import group
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
-from ingest.events.sqlite import consumer
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.ports import EventLog
 
 SESSION = 1.5
@@ -24,8 +23,7 @@ SESSION = 1.5
 def open_log(kind: str, where: str) -> AbstractAsyncContextManager[EventLog]:
     """`where`: the file, or the broker's address."""
     if kind == "sqlite":
-        timing = consumer.Timing(session=SESSION, hand_over=SESSION, poll=0.02)
-        return SqliteEventLog(Path(where), SystemClock(), timing=timing)
+        return SqliteEventLog(Path(where), SystemClock())
     return KafkaEventLog(Connection((where,)), timing=group.GroupTiming(session=SESSION, hand_over=SESSION))
 
 

@@ -1,25 +1,23 @@
-"""What only the embedded event log has: sweeping, sessions in a file, a disk that fails."""
+"""What only the embedded event log has: sweeping, one consumer a group, a file of an older version, a disk that fails."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from ingest.errors import StoreUnavailable
-from ingest.events.sqlite import event_log
-from ingest.events.sqlite.consumer import PARTITIONS, Membership, Timing
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.errors import GroupBusy, StoreUnavailable
+from ingest.events.sqlite import SWEEP_EVERY_APPENDS, SqliteEventLog
 from ingest.events.topics import PAGES, Keeping, dead_topic
 from ingest.ports import Consumer, EventLog, Record
 
 DAY = timedelta(days=1)
 KEEPING = Keeping(compacted=DAY, others=2 * DAY, dead=30 * DAY)
-TIMING = Timing(session=2.0, hand_over=1.0, poll=0.01)
 
 
 class SetClock:
@@ -38,7 +36,7 @@ def clock() -> SetClock:
 
 
 def open_log(folder: Path, clock: SetClock) -> SqliteEventLog:
-    return SqliteEventLog(folder / "events.sqlite", clock, keeping=KEEPING, timing=TIMING)
+    return SqliteEventLog(folder / "events.sqlite", clock, keeping=KEEPING)
 
 
 async def values(log: EventLog, topic: str) -> list[tuple[str, bytes | None]]:
@@ -141,38 +139,57 @@ async def test_a_log_that_stays_open_is_swept_too(tmp_path: Path, clock: SetCloc
     async with open_log(tmp_path, clock) as log:
         await log.append("t", "old", b"")
         clock.time += 3 * DAY
-        for _ in range(event_log.SWEEP_EVERY - 1):
+        for _ in range(SWEEP_EVERY_APPENDS - 1):
             await log.append("t", "new", b"")
         assert {key for key, _ in await values(log, "t")} == {"new"}
 
 
-def test_a_member_whose_time_lies_ahead_is_taken_for_dead(tmp_path: Path) -> None:
-    with sqlite3.connect(":memory:") as connection:
-        for statement in event_log.SCHEMA:
-            connection.execute(statement)
-        before, after = (Membership("t", "g", session=10.0) for _ in range(2))
-        held, _ = before.renew(connection, now=1_000_000.0)
-        assert len(held) == PARTITIONS
-        held, _ = after.renew(connection, now=5.0)
-        assert len(held) == PARTITIONS
-        assert not before.store(connection, held[0], 3)
-    connection.close()
+async def test_a_group_has_one_consumer_until_it_leaves(tmp_path: Path, clock: SetClock) -> None:
+    async with open_log(tmp_path, clock) as log:
+        await log.append("t", "a", b"1")
+        async with log.consume("t", "g") as consumer, log.consume("t", "other"), log.consume("u", "g"):
+            with pytest.raises(GroupBusy, match="g is reading t"):
+                async with log.consume("t", "g"):
+                    pass
+            assert (await take_one(consumer)).value == b"1"
+        async with log.consume("t", "g") as again:
+            assert (await take_one(again)).value == b"1"
 
 
-def test_an_offset_of_an_earlier_epoch_is_not_stored(tmp_path: Path) -> None:
-    with sqlite3.connect(":memory:") as connection:
-        for statement in event_log.SCHEMA:
-            connection.execute(statement)
-        slow, other = (Membership("t", "g", session=10.0) for _ in range(2))
-        [held, *_], _ = slow.renew(connection, now=0.0)
-        assert slow.store(connection, held, 4)
-        other.renew(connection, now=20.0)
-        other.leave(connection)
-        [again, *_], _ = slow.renew(connection, now=21.0)
-        assert (again.partition, again.committed) == (held.partition, 4)
-        assert not slow.store(connection, held, 9)
-        assert slow.store(connection, again, 5)
-    connection.close()
+async def test_what_another_process_appends_is_read_too(tmp_path: Path, clock: SetClock) -> None:
+    async with open_log(tmp_path, clock) as log, log.consume("t", "g") as consumer, open_log(tmp_path, clock) as other:
+        assert await consumer.take(wait=0.1) == ()
+        await other.append("t", "a", b"1")
+        assert (await take_one(consumer)).value == b"1"
+
+
+FIRST_VERSION = """
+CREATE TABLE records (topic TEXT, part INTEGER, pos INTEGER, key BLOB NOT NULL, value BLOB, at REAL NOT NULL,
+ PRIMARY KEY (topic, part, pos)) WITHOUT ROWID;
+CREATE INDEX by_key ON records (topic, key, pos);
+CREATE TABLE ends (topic TEXT, part INTEGER, next INTEGER NOT NULL, PRIMARY KEY (topic, part)) WITHOUT ROWID;
+CREATE TABLE offsets (topic TEXT, grp TEXT, part INTEGER, committed INTEGER NOT NULL, owner TEXT,
+ epoch INTEGER NOT NULL, PRIMARY KEY (topic, grp, part)) WITHOUT ROWID;
+CREATE TABLE members (topic TEXT, grp TEXT, member TEXT, seen REAL NOT NULL,
+ PRIMARY KEY (topic, grp, member)) WITHOUT ROWID;
+INSERT INTO records VALUES ('t', 2, 0, x'61', x'31', 1767225600.0), ('t', 2, 1, x'62', x'32', 1767225600.0);
+INSERT INTO ends VALUES ('t', 2, 2);
+INSERT INTO offsets VALUES ('t', 'g', 2, 1, 'a member that was killed', 7);
+INSERT INTO members VALUES ('t', 'g', 'a member that was killed', 1767225600.0);
+PRAGMA user_version = 1;
+"""
+
+
+async def test_a_file_of_the_first_version_keeps_its_records_and_offsets(tmp_path: Path, clock: SetClock) -> None:
+    with closing(sqlite3.connect(tmp_path / "events.sqlite")) as connection:
+        connection.executescript(FIRST_VERSION)
+    async with open_log(tmp_path, clock) as log:
+        assert await values(log, "t") == [("a", b"1"), ("b", b"2")]
+        async with log.consume("t", "g") as consumer:
+            record = await take_one(consumer)
+            assert (record.offset, record.value) == (1, b"2")
+            await consumer.acknowledge(record)
+        assert await log.committed("t", "g") == {2: 2}
 
 
 async def test_a_file_that_is_no_log_is_named(tmp_path: Path, clock: SetClock) -> None:

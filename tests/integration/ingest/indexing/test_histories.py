@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.events.codec import dump_event
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
 from ingest.model import Page, Site
 from ingest.stores.embedded.trees import SqliteTreeStore
 from tests.fakes.chunk_index import HeldChunks
 from tests.fakes.dying import Dies, Killed
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.pipeline import QUICK, Pipeline, WallClock
+from tests.fakes.pipeline import Pipeline, WallClock
 from tests.fakes.site import PagesFetcher, html
 
 BASE = "https://docs.example.test/"
@@ -69,7 +69,7 @@ async def small_pipeline(pages: Pages) -> AsyncIterator[Pipeline]:
     memory = Path(":memory:")
     async with (
         SqliteTreeStore(memory) as trees,
-        SqliteEventLog(memory, WallClock(), timing=QUICK) as events,
+        SqliteEventLog(memory, WallClock()) as events,
     ):
         index: Any = HeldChunks()
         yield Pipeline(SITE, trees, index, events, HashingEmbedder(), open_fetcher=opening)

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
-from ingest.events.sqlite.event_log import SqliteEventLog
+from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.projection import Projection
