@@ -1,7 +1,8 @@
-"""How sure a figure is, and which contenders are worth their cost. Pure, and the same on every run.
+"""How sure a figure is, and which contenders are worth their cost. The same on every run, whatever the versions.
 
-Sources: Wilson 1927 (interval of a share), McNemar 1947 in its exact binomial form (paired right and
-wrong), Fisher's sign-flip test of paired differences, Holm 1979 (several tests at once).
+Sources: Wilson 1927 (interval of a share) and McNemar 1947 in its exact binomial form (paired right and wrong), both
+by scipy; Fisher's sign-flip test of paired differences; Holm 1979 (several tests at once). scipy and numpy are
+imported where they compute: scipy.stats alone takes a second, and every command imports this package.
 """
 
 from __future__ import annotations
@@ -9,60 +10,48 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
-from operator import getitem
 
 EXACT_UP_TO = 14
 """Differences. Up to so many, the sign-flip test tries every choice of signs."""
-SLACK = 1e-9
+TIE = 1e-9
 """Sums of floats that differ by less are equal."""
 
 
-def wilson(hits: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval (95 % for z = 1.96) in which a share of `hits` in `of` lies. Raises ValueError unless
-    0 <= hits <= of and of > 0."""
-    if not 0 <= hits <= of or not of:
-        raise ValueError(f"{hits} of {of} is no share")
-    share = hits / of
-    middle = share + z * z / (2 * of)
-    reach = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    scale = 1 + z * z / of
-    return max(0.0, min(share, (middle - reach) / scale)), min(1.0, max(share, (middle + reach) / scale))
+def wilson(hits: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval in which a share of `hits` in `of` lies. Raises ValueError unless 0 <= hits <= of and of > 0."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(hits, of).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """The two-sided p of so many questions that only the first, or only the second, got right: a fair coin
     falls at least as unevenly. 1 where none differs."""
-    n = only_first + only_second
-    ways = tail = 1
-    for heads in range(min(only_first, only_second)):
-        ways = ways * (n - heads) // (heads + 1)
-        tail += ways
-    return min(1.0, 2 * tail / (1 << n))
+    from scipy.stats import binomtest
+
+    differ = only_first + only_second
+    return float(binomtest(only_first, differ).pvalue) if differ else 1.0
 
 
 def sign_flip(differences: Iterable[float], resamples: int = 10_000, seed: str = "ritbot") -> float:
     """The two-sided p of the mean of paired differences being 0: how often it is at least as far from 0
     when each difference may have had either sign. Exact for few differences; else by `resamples` random
     choices that depend on `seed` alone, counting the one that was seen."""
-    moved = [d for d in differences if d]
-    seen = abs(math.fsum(moved)) - SLACK
+    import numpy as np
+
+    moved = np.array([d for d in differences if d], dtype=float)
+    seen = abs(math.fsum(moved)) - TIE
     if len(moved) <= EXACT_UP_TO:
-        sums = _sums(moved)
-        return sum(1 for total in sums if abs(total) >= seen) / len(sums)
-    padded = [*moved, *[0.0] * (-len(moved) % 8)]
-    tables = [_sums(padded[i : i + 8]) for i in range(0, len(padded), 8)]  # a random byte chooses eight signs
-    drawn = hashlib.shake_256(seed.encode()).digest(resamples * len(tables))
-    choices = (drawn[at : at + len(tables)] for at in range(0, len(drawn), len(tables)))
-    hits = sum(abs(sum(map(getitem, tables, choice))) >= seen for choice in choices)
-    return (hits + 1) / (resamples + 1)
-
-
-def _sums(values: Sequence[float]) -> list[float]:
-    """The sums under every choice of signs."""
-    sums = [0.0]
-    for value in values:
-        sums = [total + sign * value for sign in (1, -1) for total in sums]
-    return sums
+        every = (np.arange(1 << len(moved))[:, None] >> np.arange(len(moved))) & 1
+        return float(np.mean(abs((1 - 2 * every) @ moved) >= seen))
+    # Bits of a hash and not numpy's generator, whose numbers may change with its version. scipy's permutation_test
+    # draws them too, at ten times the time: seconds a pair where a report has dozens of pairs.
+    width = -(-len(moved) // 8)
+    drawn = np.frombuffer(hashlib.shake_256(seed.encode()).digest(resamples * width), dtype=np.uint8)
+    flipped = np.unpackbits(drawn.reshape(resamples, width), axis=1, count=len(moved))
+    sums = moved.sum() - 2 * (flipped @ moved)
+    return (int(np.count_nonzero(abs(sums) >= seen)) + 1) / (resamples + 1)
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -74,18 +63,6 @@ def holm(values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(values) - rank) * values[index]))
         adjusted[index] = highest
     return adjusted
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0 to 1) of them lie, between two of them on a straight line. Raises
-    ValueError for none."""
-    if not values:
-        raise ValueError("no values")
-    ordered = sorted(values)
-    position = share * (len(ordered) - 1)
-    low = math.floor(position)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[int]:

@@ -22,7 +22,7 @@ from deploy.wiring.stores import Stores, open_stores
 from ingest.model import Scope
 from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import EvalQuestion
-from navigator.evaluation.report.figures import money
+from navigator.evaluation.report.formats import money
 from navigator.evaluation.routing.curated import HELD_OUT, TRAIN, CuratedFolder, CurationSummary
 from navigator.evaluation.routing.curation import Curation, Progress
 

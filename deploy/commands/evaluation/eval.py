@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from deploy.commands.evaluation.reports import print_summary, write_reports
+from deploy.commands.evaluation.reports import page_writer, print_summary, write_reports
 from deploy.commands.progress_bar import page_bar
 from deploy.serving.answer_source import check_scope
 from deploy.settings.messages import SettingsError
@@ -24,7 +24,7 @@ from navigator.evaluation.judging.examination import Examination
 from navigator.evaluation.judging.opinions import Judges
 from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
-from navigator.evaluation.report.figures import money
+from navigator.evaluation.report.formats import money
 from navigator.evaluation.runner import Progress, Run
 
 
@@ -69,7 +69,7 @@ async def evaluate(
             known = await known_of(stores, languages, scope, asked, outlines)
             status = await _carry_out(run, console)
             notes = _notes(settings, wanted, judges)
-            summary = write_reports(folder.path, run, known, wanted.questions.stem, notes)
+            summary = write_reports(folder.path, run, known, wanted.questions.stem, notes, page_writer())
     print_summary(console, summary, run, folder.path)
     return status
 

@@ -30,7 +30,7 @@ from navigator.evaluation.proposing.question_file import QuestionsFile
 from navigator.evaluation.proposing.run import CEILING, TOO_MANY, UNPRICED, Progress, Proposing
 from navigator.evaluation.proposing.seeds import Sample, Seeds, sample
 from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
-from navigator.evaluation.report.figures import money
+from navigator.evaluation.report.formats import money
 
 MAX_COST = 2.0
 """US dollars that a run may cost where nothing else is said."""

@@ -1,9 +1,10 @@
-"""What an evaluation leaves behind: report.md, report.json and report.html in its folder, and a short table."""
+"""What an evaluation leaves behind: report.md, report.json and, with the extra `eval`, report.html in its folder; and a
+short table."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,19 +13,41 @@ from rich.table import Table
 from rich.text import Text
 
 from deploy.wiring.evaluation import IndexFacts
-from navigator.evaluation.report.as_json import to_json
-from navigator.evaluation.report.figures import interval, money, named, percent, seconds
+from navigator.evaluation.questions import EvalQuestion
+from navigator.evaluation.report.formats import interval, money, named, percent, seconds
 from navigator.evaluation.report.headline import headline
-from navigator.evaluation.report.markdown import to_markdown
-from navigator.evaluation.report.page import to_html
 from navigator.evaluation.report.summary import RunSummary, summarise
+from navigator.evaluation.report.text_report import to_json, to_markdown
+from navigator.evaluation.results import Result
 from navigator.evaluation.runner import Run
 
 COLUMNS = ("Contender", "Right", "P", "R", "F1", "Cost", "Time")
+PAGE = "report.html"
+EVAL_EXTRA = frozenset({"jinja2", "matplotlib"})
+NO_PAGE = (
+    "There is no report.html: its packages are not installed. `pip install '.[eval]'` in ritbot's checkout adds them; "
+    "then run the same command again."
+)
+
+PageWriter = Callable[[RunSummary, Sequence[EvalQuestion], Sequence[Result], str], str]
 
 
-def write_reports(folder: Path, run: Run, known: IndexFacts, title: str, notes: Sequence[str]) -> RunSummary:
-    """`notes` stand before those that follow from the figures. Each file is replaced in one piece. Raises OSError."""
+def page_writer() -> PageWriter | None:
+    """None without the extra `eval`. Imported here and not above: matplotlib takes a second, and only this needs it."""
+    try:
+        from navigator.evaluation.report.page import to_html
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in EVAL_EXTRA:
+            raise
+        return None
+    return to_html
+
+
+def write_reports(
+    folder: Path, run: Run, known: IndexFacts, title: str, notes: Sequence[str], page: PageWriter | None
+) -> RunSummary:
+    """`notes` stand before those that follow from the figures. Each file is replaced in one piece; a page that cannot
+    be written anew does not stay from an earlier run. Raises OSError."""
     results = run.results()
     summary = summarise(
         run.questions,
@@ -37,11 +60,12 @@ def write_reports(folder: Path, run: Run, known: IndexFacts, title: str, notes: 
     )
     summary = replace(summary, notes=(*notes, *unfinished(run), *summary.notes))
     heading = f"Evaluation: {title}" if run.complete else f"Evaluation: {title} (incomplete)"
-    for name, text in (
-        ("report.md", to_markdown(summary, heading)),
-        ("report.json", to_json(summary)),
-        ("report.html", to_html(summary, run.questions, results, heading)),
-    ):
+    texts = {"report.md": to_markdown(summary, heading), "report.json": to_json(summary)}
+    if page:
+        texts[PAGE] = page(summary, run.questions, results, heading)
+    else:
+        (folder / PAGE).unlink(missing_ok=True)
+    for name, text in texts.items():
         half = folder / f"{name}.half"
         half.write_text(text, encoding="utf-8")
         os.replace(half, folder / name)
@@ -85,7 +109,8 @@ def print_summary(console: Console, summary: RunSummary, run: Run, folder: Path)
         console.print(Text(sentence, style="yellow"), soft_wrap=True)
     if not run.complete:
         console.print("Nothing is lost: run the same command again and it goes on.", style="yellow", soft_wrap=True)
-    console.print(Text(f"Everything, with pictures: {folder / 'report.html'}"), soft_wrap=True)
+    page = folder / PAGE
+    console.print(Text(f"Everything, with pictures: {page}" if page.exists() else NO_PAGE), soft_wrap=True)
 
 
 def _print_search(console: Console, name: str, figures: Mapping[int, float | None]) -> None:

@@ -16,7 +16,7 @@ from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import anthropic_model, is_priced, unpriced
 from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.report.figures import money, percent
+from navigator.evaluation.report.formats import money, percent
 from navigator.evaluation.routing.score import RouterScore, score_router
 from navigator.strategies.rdr2.examples import Example, ExamplesError, load_examples
 

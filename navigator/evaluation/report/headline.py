@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from navigator.evaluation.report.figures import chance, money, named, percent, seconds
-from navigator.evaluation.report.pairs import Pair
-from navigator.evaluation.report.rows import Proportion, Row
-from navigator.evaluation.report.summary import RunSummary
+from navigator.evaluation.report.formats import chance, money, named, percent, seconds
+from navigator.evaluation.report.scores import Proportion, Row
+from navigator.evaluation.report.summary import Pair, RunSummary
 
 ALPHA = 0.05
 """A corrected p below this is beyond chance."""

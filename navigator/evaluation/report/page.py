@@ -1,92 +1,131 @@
-"""A run as one HTML file that needs nothing else: no script, no font, no network; it opens from disk. Pure."""
+"""A run as one HTML file that needs nothing else: no script, no font, no network; it opens from disk.
+
+templates/page.html says what stands where, and Jinja2 escapes all that it is given. Needs the extra `eval` (Jinja2 and
+matplotlib): import this module only where a page is written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from navigator.evaluation.questions import EvalQuestion
-from navigator.evaluation.report.charts import Chart, charts
-from navigator.evaluation.report.each import each_question
+from navigator.evaluation.report.charts import charts
+from navigator.evaluation.report.formats import MISSING, money, named, percent, printable, seconds
 from navigator.evaluation.report.headline import headline
-from navigator.evaluation.report.markdown import shown_notes
-from navigator.evaluation.report.markup import Markup, element, joined
-from navigator.evaluation.report.style import STYLE
+from navigator.evaluation.report.plots import svg
+from navigator.evaluation.report.scores import Score
 from navigator.evaluation.report.summary import RunSummary
-from navigator.evaluation.report.sweeps import sweeps
-from navigator.evaluation.report.tables import ReportTable, tables
-from navigator.evaluation.results import Result
+from navigator.evaluation.report.tables import tables
+from navigator.evaluation.report.text_report import shown_notes
+from navigator.evaluation.results import Contender, Result
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+OUTCOMES = {
+    "answered": "answered",
+    "not_found": "nothing found",
+    "greeting": "taken for a greeting",
+    "failed": "failed",
+}
+LINKED_SCHEMES = frozenset({"http", "https", "file"})
+"""Where a browser may follow an address of an answer or a question safely."""
+MAX_ANSWER_CHARACTERS = 6000
+
+ScoredAnswer = tuple[Contender, Score, Result]
 
 
 def to_html(
     summary: RunSummary, questions: Sequence[EvalQuestion], results: Iterable[Result], title: str = "Evaluation"
 ) -> str:
     """`questions` and `results` are those that the summary was made from."""
-    scores = {(score.contender, score.question_id): score for score in summary.scores}
-    by_question = {(result.contender, result.question_id): result for result in results}
     contenders = [row.contender for row in summary.rows]
-    drawn = (*charts(summary), *sweeps(summary))
-    body = element(
-        "body",
-        element("h1", title),
-        element("p", " ".join(headline(summary)), class_="lead"),
-        _marks(summary),
-        element("h2", "Pictures"),
-        map(_figure, drawn),
-        [_table(table, "h2") for table in tables(summary)],
-        element("h2", "Questions"),
-        element("p", "Those that most contenders got wrong come first. Open one to see every answer.", class_="soft"),
-        each_question(questions, contenders, scores, by_question),
-        _notes(summary),
+    drawn = charts(summary)
+    page = _ENVIRONMENT.get_template("page.html").render(
+        title=title,
+        summary=summary,
+        contenders=contenders,
+        headline=headline(summary),
+        pictures=[
+            (chart, Markup(svg(chart.plot, f"chart-{at}")) if chart.plot else "") for at, chart in enumerate(drawn)
+        ],
+        tables=tables(summary),
+        questions=_hardest_first(questions, contenders, summary.scores, results),
+        notes=shown_notes(summary.notes),
+        missing=MISSING,
     )
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        element("style", Markup(STYLE)),
-    )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    return printable(page)
 
 
-def _marks(summary: RunSummary) -> list[Markup]:
-    """What must not be taken for more than it is."""
-    warnings = []
-    if summary.synthetic:
-        warnings.append(
-            "Synthetic questions were proposed by a model: they favour what is written plainly in one place."
+def _hardest_first(
+    questions: Sequence[EvalQuestion],
+    contenders: Sequence[Contender],
+    scores: Iterable[Score],
+    results: Iterable[Result],
+) -> list[tuple[EvalQuestion, list[ScoredAnswer]]]:
+    """Each question with its answers in the contenders' order. Questions by the share of contenders that got them
+    right, then by recall of reading; what is unknown comes last."""
+    by_key = {(score.contender, score.question_id): score for score in scores}
+    said = {(result.contender, result.question_id): result for result in results}
+    asked = [
+        (
+            question,
+            [(c, by_key[key], said[key]) for c in contenders if (key := (c.label, question.id)) in by_key],
         )
-    if any(row.contender.reader for row in summary.rows):
-        warnings.append(
-            "Scripted readers choose by a fixed rule in the place of a model: they show limits, not answers."
-        )
-    if any(row.contender.strategy == "none" for row in summary.rows):
-        warnings.append("“No documentation” answers from the model's memory: it is here to compare with, not to use.")
-    return [element("p", warning, class_="warn small") for warning in warnings]
-
-
-def _figure(chart: Chart) -> Markup:
-    kind = "drawn" if chart.plot is not None else None
-    return element("figure", chart.plot, element("figcaption", _table(chart.table, "h3")), class_=kind)
-
-
-def _table(table: ReportTable, heading: str) -> Markup:
-    head = element("tr", (element("th", name, scope="col") for name in table.head))
-    rows = [
-        element("tr", element("th", cells[0], scope="row"), (element("td", cell) for cell in cells[1:]))
-        for cells in table.rows
+        for question in questions
     ]
-    shown = element("table", element("thead", head), element("tbody", rows)) if rows else None
-    return joined(
-        element(heading, table.title),
-        element("p", table.about, class_="soft"),
-        element("div", shown, class_="scroll", tabindex="0", role="region", aria_label=table.title) if shown else None,
-    )
+
+    def hardness(answers: list[ScoredAnswer]) -> tuple[float, float]:
+        right = [score.right for _, score, _ in answers if score.right is not None]
+        recall = [score.recall for _, score, _ in answers if score.recall is not None]
+        return sum(right) / len(right) if right else 2.0, sum(recall) / len(recall) if recall else 2.0
+
+    return sorted(asked, key=lambda each: hardness(each[1]))
 
 
-def _notes(summary: RunSummary) -> Markup:
-    if not summary.notes:
-        return Markup()
-    return joined(element("h2", "Notes"), element("ul", (element("li", note) for note in shown_notes(summary.notes))))
+def _count_right(answers: Sequence[ScoredAnswer]) -> str:
+    judged = [score.right for _, score, _ in answers if score.right is not None]
+    return f"{sum(judged)} of {len(judged)} right" if judged else f"{len(answers)} answers, not judged"
+
+
+def _badges(question: EvalQuestion) -> list[str]:
+    checked = "synthetic" if question.checked else "synthetic, not checked"
+    return [name for name in (question.kind, checked if question.synthetic else "") if name]
+
+
+def _figures(score: Score) -> list[str]:
+    """What an answer is worth and what it took."""
+    shares = (("P", score.precision), ("R", score.recall))
+    return [
+        OUTCOMES[score.outcome],
+        *(f"{name} {percent(value)}" for name, value in shares if value is not None),
+        *(f"{tool} × {times}" for tool, times in score.calls.items()),
+        *([] if score.cost is None else [money(score.cost)]),
+        *([seconds(score.seconds)] if score.seconds else []),
+    ]
+
+
+def _cut(text: str) -> str:
+    return f"{text[:MAX_ANSWER_CHARACTERS]} …" if len(text) > MAX_ANSWER_CHARACTERS else text
+
+
+def followed(url: str) -> bool:
+    """Whether the address may become a link; else its words stand alone."""
+    try:
+        return urlsplit(url).scheme in LINKED_SCHEMES
+    except ValueError:
+        return False
+
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("navigator.evaluation.report"), autoescape=True, undefined=StrictUndefined
+)
+_ENVIRONMENT.tests["followed"] = followed
+_ENVIRONMENT.filters |= {
+    "named": named,
+    "figures": _figures,
+    "badges": _badges,
+    "count_right": _count_right,
+    "cut": _cut,
+}

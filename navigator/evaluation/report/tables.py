@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from navigator.evaluation.report.figures import (
+from navigator.evaluation.report.formats import (
     MISSING,
     chance,
     interval,
@@ -16,9 +16,8 @@ from navigator.evaluation.report.figures import (
     points,
     seconds,
 )
-from navigator.evaluation.report.pairs import Pair
-from navigator.evaluation.report.rows import Row
-from navigator.evaluation.report.summary import RunSummary
+from navigator.evaluation.report.scores import Row
+from navigator.evaluation.report.summary import Pair, RunSummary
 from navigator.evaluation.results import DIMENSIONS
 
 

@@ -1,4 +1,4 @@
-"""Two contenders on the same questions, and overlap (navigator/evaluation/pairs.py)."""
+"""Two contenders on the same questions, and overlap (navigator/evaluation/report/summary.py)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from navigator.evaluation.report.pairs import Overlap, overlap, pairs
 from navigator.evaluation.report.scores import Score
+from navigator.evaluation.report.summary import Overlap, overlap, pairs
 from navigator.evaluation.statistics import mcnemar, sign_flip
 
 

@@ -1,4 +1,4 @@
-"""Tables, Markdown and JSON of a run (navigator/evaluation/figures.py, tables.py, markdown.py, as_json.py)."""
+"""Tables, Markdown and JSON of a run (navigator/evaluation/report/formats.py, tables.py, text_report.py)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from navigator.evaluation.questions import EvalQuestion
-from navigator.evaluation.report.as_json import to_json
-from navigator.evaluation.report.figures import (
+from navigator.evaluation.report.formats import (
     MISSING,
     chance,
     interval,
@@ -21,11 +20,10 @@ from navigator.evaluation.report.figures import (
     points,
     seconds,
 )
-from navigator.evaluation.report.markdown import NOTES_SHOWN, to_markdown
-from navigator.evaluation.report.pairs import Overlap
-from navigator.evaluation.report.rows import Proportion
-from navigator.evaluation.report.summary import RunSummary, summarise
+from navigator.evaluation.report.scores import Proportion
+from navigator.evaluation.report.summary import Overlap, RunSummary, summarise
 from navigator.evaluation.report.tables import SETS_SHOWN, ReportTable, tables
+from navigator.evaluation.report.text_report import NOTES_SHOWN, to_json, to_markdown
 from navigator.evaluation.results import Contender, Preprocessing, Ranked
 from tests.unit.navigator.evaluation.made import PAGES, answer, node, result, run
 

@@ -1,4 +1,4 @@
-"""The figures of one answer and of one contender (navigator/evaluation/scores.py, rows.py)."""
+"""The figures of one answer and of one contender (navigator/evaluation/report/scores.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import pytest
 from navigator.answer import Answer, Step, Usage
 from navigator.evaluation.gold import Resolved, resolve
 from navigator.evaluation.questions import EvalQuestion, Gold
-from navigator.evaluation.report.rows import Proportion, Row, row, share
-from navigator.evaluation.report.scores import Judging, Score, paid, score
+from navigator.evaluation.report.scores import Judging, Proportion, Row, Score, paid, row, score, share
 from navigator.evaluation.results import Contender, Preprocessing
 from navigator.evaluation.statistics import wilson
 from tests.unit.navigator.evaluation.made import INSTALL, PAGES, answer, result

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navigator.evaluation.statistics import EXACT_UP_TO, holm, mcnemar, pareto, percentile, sign_flip, wilson
+from navigator.evaluation.statistics import EXACT_UP_TO, holm, mcnemar, pareto, sign_flip, wilson
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from navigator.evaluation.statistics import EXACT_UP_TO, holm, mcnemar, pareto, 
     ],
 )
 def test_wilson_gives_the_published_intervals(hits: int, of: int, low: float, high: float) -> None:
-    assert wilson(hits, of, 1.959964) == pytest.approx((low, high), abs=5e-5)
+    assert wilson(hits, of) == pytest.approx((low, high), abs=5e-5)
 
 
 @given(st.integers(1, 500).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
@@ -35,7 +35,7 @@ def test_a_wilson_interval_holds_its_share_and_mirrors(drawn: tuple[int, int]) -
 
 @pytest.mark.parametrize(("hits", "of"), [(0, 0), (-1, 5), (6, 5)])
 def test_wilson_wants_a_share(hits: int, of: int) -> None:
-    with pytest.raises(ValueError, match="is no share"):
+    with pytest.raises(ValueError, match="must"):
         wilson(hits, of)
 
 
@@ -106,16 +106,6 @@ def test_holm_keeps_the_order_and_never_lowers(values: list[float]) -> None:
     assert all(value <= raised <= 1 for value, raised in zip(values, adjusted, strict=True))
     by_value = [raised for _, raised in sorted(zip(values, adjusted, strict=True))]
     assert by_value == sorted(by_value)
-
-
-def test_percentiles_lie_between_values() -> None:
-    values = [4.0, 1.0, 3.0, 2.0]
-    assert percentile(values, 0.5) == 2.5
-    assert percentile(values, 0.95) == pytest.approx(3.85)
-    assert (percentile(values, 0), percentile(values, 1)) == (1.0, 4.0)
-    assert percentile([7.0], 0.95) == 7.0
-    with pytest.raises(ValueError, match="no values"):
-        percentile([], 0.5)
 
 
 def test_the_frontier_holds_what_nothing_beats() -> None:

@@ -1,4 +1,4 @@
-"""A run in figures, and what its headline says (navigator/evaluation/summary.py, headline.py)."""
+"""A run in figures, and what its headline says (navigator/evaluation/report/summary.py, headline.py)."""
 
 from __future__ import annotations
 

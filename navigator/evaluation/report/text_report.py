@@ -1,20 +1,31 @@
-"""A summary as a Markdown report. Pure."""
+"""A summary as Markdown and as JSON. Pure.
+
+Markdown: what wins at what cost, then the tables, then what was left out. JSON: every figure of the report, of each
+contender and of each question; names are those of RunSummary and what it is made of, null is what has no ground,
+shares are 0 to 1, costs US dollars.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from navigator.evaluation.report.headline import headline
 from navigator.evaluation.report.summary import RunSummary
 from navigator.evaluation.report.tables import ReportTable, tables
 
 NOTES_SHOWN = 20
-_MEANINGFUL = re.compile(r"([\\`*_\[\]<>|~#])")
+_MARKDOWN_SIGN = re.compile(r"([\\`*_\[\]<>|~#])")
+
+
+def to_json(summary: RunSummary) -> str:
+    figures = {"headline": headline(summary), **asdict(summary)}
+    return json.dumps(figures, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def to_markdown(summary: RunSummary, title: str = "Evaluation") -> str:
-    """What wins at what cost, then the tables, then what was left out."""
     contenders = f"{len(summary.rows)} contender{'' if len(summary.rows) == 1 else 's'}"
     asked = f"{summary.questions} question{'' if summary.questions == 1 else 's'}"
     parts = [f"# {_plain(title)}", _plain(" ".join(headline(summary))), f"{asked}, {contenders}."]
@@ -42,4 +53,4 @@ def _line(cells: Sequence[str]) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
-    return _MEANINGFUL.sub(r"\\\1", " ".join(text.split()))
+    return _MARKDOWN_SIGN.sub(r"\\\1", " ".join(text.split()))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
-from navigator.evaluation.report.rows import Proportion
+from navigator.evaluation.report.scores import Proportion
 from navigator.evaluation.results import Contender
 
 MISSING = "–"
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def percent(value: float | None) -> str:
@@ -56,3 +58,8 @@ def named(contender: Contender) -> str:
     marks = ["scripted"] if contender.reader else []
     marks += ["no documentation"] if contender.strategy == "none" else []
     return f"{contender.label} ({', '.join(marks)})" if marks else contender.label
+
+
+def printable(text: str) -> str:
+    """Without what neither HTML nor SVG may hold: control characters and halves of pairs become U+FFFD."""
+    return _UNPRINTABLE.sub("\ufffd", text)
