@@ -18,7 +18,7 @@ from deploy.settings.root import Settings, config_file
 from deploy.wiring.events import open_events
 from deploy.wiring.navigation import anthropic_model
 from deploy.wiring.stores import Stores, open_stores, open_trees
-from ingest.embedding.sentence_transformers import MINILM, packaged_minilm
+from ingest.embedding.sentence_transformers import MINILM, check_folder, packaged_minilm
 from ingest.errors import FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
 from ingest.indexing.reindex import outdated
@@ -63,6 +63,10 @@ def _weights(settings: Settings) -> Finding:
     model = settings.embedding.model
     if model != MINILM:
         there = Path(model).expanduser().is_dir()
+        try:
+            check_folder(Path(model).expanduser())
+        except ModelMissing as error:
+            return Finding(False, f"Embedding model: {model} is of no use here", str(error))
         if there or settings.embedding.allow_download:
             return Finding(True, f"Embedding model: {model}")
         return Finding(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib.util
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -60,6 +61,21 @@ def packaged_minilm() -> Path:
 
 BATCHES_A_STRETCH = 4
 """Texts of like length share a batch, which saves padding: sort several batches' worth at a time."""
+
+
+def check_folder(folder: Path) -> None:
+    """Raises ModelMissing for a static model (a vector a token, whatever stands around it): it has no window, and gives no
+    direction to a text without known tokens. Reads a few lines of JSON and loads nothing."""
+    try:
+        modules = json.loads((folder / "modules.json").read_bytes())
+        static = any("StaticEmbedding" in module["type"] for module in modules)
+    except (OSError, ValueError, LookupError, TypeError):  # loading says what is wrong with it
+        return
+    if static:
+        raise ModelMissing(
+            f"The embedding model at {folder} is static, which ritbot cannot use: name a folder with a transformer, or "
+            f"{MINILM}."
+        )
 
 
 class SentenceTransformerEmbedder:
@@ -170,6 +186,7 @@ class SentenceTransformerEmbedder:
                 f"embedding.model is {self._wanted!r}: there is no such folder, and only {MINILM} comes with its weights. "
                 "Name a folder that holds a sentence-transformers model, or set embedding.allow_download = true."
             )
+        check_folder(Path(path))
         try:
             model = SentenceTransformer(path, device="cpu", local_files_only=not self._allow_download)
         except (OSError, ValueError) as error:
