@@ -1,7 +1,7 @@
 """What goes through the event log of people's questions: a record for each question, and one for what became of it.
 
 The values are small JSON as those of ingest.events.codec: with a version, unknown fields passed over, Undecodable for
-what is none. No text is longer than `LONGEST`, and what is cut says so; so every record fits into the log.
+what is none. No text is longer than `MAX_TEXT_CHARACTERS`, and what is cut says so; so every record fits into the log.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pydantic import TypeAdapter
 from bot.model import Exchange, Question
 from ingest.events.codec import dumped, loaded
 
-QUESTIONS = "bot.questions"
+QUESTIONS_TOPIC = "bot.questions"
 """Question; the key is Question.conversation."""
-ANSWERS = "bot.answers"
+ANSWERS_TOPIC = "bot.answers"
 """Ending; the key is the question's id."""
 
-LONGEST = 40_000
+MAX_TEXT_CHARACTERS = 40_000
 """Characters of a text, as many as Slack takes. JSON needs up to 12 bytes for one: 480,000 of topics.MAX_BYTES."""
 
-Outcome = Literal["answered", "not_found", "greeting", "failed", "stopped", "refused"]
+EndingOutcome = Literal["answered", "not_found", "greeting", "failed", "stopped", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Ending:
     in US dollars, None where it is not known."""
 
     question: str
-    outcome: Outcome
+    outcome: EndingOutcome
     text: str
     read: tuple[str, ...]
     cited: tuple[CitedNode, ...]
@@ -50,11 +50,11 @@ class Ending:
     ended_at: datetime
 
 
-_QUESTION = TypeAdapter(Question)
-_ENDING = TypeAdapter(Ending)
+_QUESTION_ADAPTER = TypeAdapter(Question)
+_ENDING_ADAPTER = TypeAdapter(Ending)
 
 
-def outcome(exchange: Exchange) -> Outcome | None:
+def outcome(exchange: Exchange) -> EndingOutcome | None:
     """None while it is not over."""
     if exchange.state == "stopped" or exchange.state == "refused" or exchange.state == "failed":
         return exchange.state
@@ -80,7 +80,7 @@ def ending(exchange: Exchange) -> Ending:
 
 
 def dump_question(question: Question) -> bytes:
-    return dumped(_QUESTION.dump_python(replace(question, text=_cut(question.text)), mode="json"))
+    return dumped(_QUESTION_ADAPTER.dump_python(replace(question, text=_cut(question.text)), mode="json"))
 
 
 def load_question(value: bytes | None) -> Question:
@@ -89,7 +89,7 @@ def load_question(value: bytes | None) -> Question:
 
 
 def dump_ending(ending: Ending) -> bytes:
-    return dumped(_ENDING.dump_python(replace(ending, text=_cut(ending.text)), mode="json"))
+    return dumped(_ENDING_ADAPTER.dump_python(replace(ending, text=_cut(ending.text)), mode="json"))
 
 
 def load_ending(value: bytes | None) -> Ending:
@@ -98,21 +98,21 @@ def load_ending(value: bytes | None) -> Ending:
 
 
 def _question(fields: Mapping[str, Any]) -> Question:
-    question = _QUESTION.validate_python(fields)
+    question = _QUESTION_ADAPTER.validate_python(fields)
     if question.asked_at.tzinfo is None:
         raise ValueError("asked_at has no time zone")
     return question
 
 
 def _ending(fields: Mapping[str, Any]) -> Ending:
-    ending = _ENDING.validate_python(fields)
+    ending = _ENDING_ADAPTER.validate_python(fields)
     if ending.ended_at.tzinfo is None:
         raise ValueError("ended_at has no time zone")
     return ending
 
 
 def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_TEXT_CHARACTERS:
         return text
     note = f" … (cut: of {len(text):,} characters)"
-    return text[: LONGEST - len(note)] + note
+    return text[: MAX_TEXT_CHARACTERS - len(note)] + note

@@ -1,4 +1,4 @@
-"""The doors of the bot: its own store, and the voice that it answers with.
+"""The ports of the bot: its own store, and how its answers reach people.
 
 Two adapters of the store (SQLite, OpenSearch) pass its contract suite in tests/contract.
 
@@ -85,8 +85,8 @@ class BotStore(Protocol):
 
 
 class AnswerMessage(Protocol):
-    """One answer being given: at most one message that people see, however often it is begun again. Raises SpeechFailed
-    (bot.errors) from `answer` and `plainly` only: signs and beginnings are passed over where they cannot be shown."""
+    """One answer being given: at most one message that people see, however often it is begun again. Raises DeliveryFailed
+    (bot.errors) from `answer` and `plainly` only: signs of life and beginnings are passed over where they cannot be shown."""
 
     async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
         """Show what is going on."""
@@ -108,14 +108,14 @@ class AnswerMessage(Protocol):
 class Delivery(Protocol):
     """How answers reach the people who asked."""
 
-    def speak(
+    def open(
         self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
     ) -> AbstractAsyncContextManager[AnswerMessage]:
-        """Where an earlier worker began a message (exchange.posted), the speech goes on in it. `keep` is awaited as soon
+        """Where an earlier worker began a message (exchange.posted), the answer goes on in it. `keep` is awaited as soon
         as there is a message, and whenever it has changed. Leaving without an answer takes back the sign of life."""
         ...
 
-    async def before(self, question: Question) -> Sequence[str]:
+    async def thread_before(self, question: Question) -> Sequence[str]:
         """What people said in the thread before this question, oldest first, read once from where it was said. Empty
         where it cannot be read."""
         ...

@@ -101,10 +101,8 @@ VENDORS = {
 
 PURE = (
     "bot/codec.py", "bot/errors.py", "bot/events.py", "bot/freshness.py", "bot/model.py", "bot/ports.py",
-    "bot/slack/render/actions.py", "bot/slack/render/answer_message.py", "bot/slack/render/blocks.py", "bot/slack/render/escalation.py",
-    "bot/slack/inbound/parse.py", "bot/slack/render/markdown_spans.py", "bot/slack/render/markdown.py", "bot/slack/render/sanitize.py",
-    "bot/slack/render/message_split.py", "bot/slack/render/markdown_blocks.py", "bot/slack/render/status_text.py", "bot/slack/render/plain_fallback.py", "bot/slack/render/tables.py",
-    "bot/slack/render/trace_modal.py", "bot/steps.py", "ingest/codec.py", "ingest/errors.py", "ingest/events/codec.py",
+    "bot/slack/inbound/parse.py", "bot/slack/render/*.py",
+    "ingest/codec.py", "ingest/errors.py", "ingest/events/codec.py",
     "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py", "ingest/html/*.py",
     "ingest/tree/node_identity.py", "ingest/tree/induced_headings.py", "ingest/watch/removal_guard.py", "ingest/model.py", "ingest/notes.py",
     "ingest/tree/site_tree.py", "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py",

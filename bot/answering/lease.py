@@ -42,10 +42,10 @@ class HeldElsewhere:
 class Lease:
     """The hold itself; made by `claim`. `stopped` is set when someone asked to stop, `lost` when it is not ours any more."""
 
-    def __init__(self, store: BotStore, clock: Clock, terms: LeaseTimings, kept: Versioned) -> None:
+    def __init__(self, store: BotStore, clock: Clock, timings: LeaseTimings, kept: Versioned) -> None:
         self._store = store
         self._clock = clock
-        self._terms = terms
+        self._timings = timings
         self._kept = kept
         self._changing = asyncio.Lock()
         self._owner = kept.exchange.owner
@@ -82,7 +82,7 @@ class Lease:
 
     async def _watch(self) -> None:
         while not self.lost.is_set():
-            await asyncio.sleep(self._terms.look)
+            await asyncio.sleep(self._timings.look)
             try:
                 async with self._changing:
                     await self._look()
@@ -94,11 +94,11 @@ class Lease:
                 log.warning("lease_not_renewed", reason=str(error))
 
     def _renewed(self, exchange: Exchange) -> Exchange:
-        return replace(exchange, lease_until=self._clock.now() + timedelta(seconds=self._terms.lease))
+        return replace(exchange, lease_until=self._clock.now() + timedelta(seconds=self._timings.lease))
 
     def _due(self) -> bool:
         until = self.exchange.lease_until
-        return until is None or (until - self._clock.now()).total_seconds() < self._terms.lease * 2 / 3
+        return until is None or (until - self._clock.now()).total_seconds() < self._timings.lease * 2 / 3
 
     async def _look(self) -> None:
         """Read the exchange again. Raises LeaseLost."""
@@ -112,7 +112,7 @@ class Lease:
 
 
 async def claim(
-    store: BotStore, clock: Clock, terms: LeaseTimings, question: Question, owner: str
+    store: BotStore, clock: Clock, timings: LeaseTimings, question: Question, owner: str
 ) -> Lease | HeldElsewhere | None:
     """Take the question. None: it has been answered. Raises StoreUnavailable. `owner` is another one for each worker
     and each try."""
@@ -127,13 +127,13 @@ async def claim(
             exchange,
             state="answering",
             owner=owner,
-            lease_until=now + timedelta(seconds=terms.lease),
+            lease_until=now + timedelta(seconds=timings.lease),
             attempts=exchange.attempts + 1,
             begun_at=exchange.begun_at or now,
         )
         try:
             return Lease(
-                store, clock, terms, Versioned(taken, await store.keep(taken, kept.revision if kept else None))
+                store, clock, timings, Versioned(taken, await store.keep(taken, kept.revision if kept else None))
             )
         except Conflict:
             continue  # someone was quicker: see what became of it

@@ -12,30 +12,30 @@ from navigator.answer import Passage, Step
 
 
 class ProgressRelay:
-    """A Listener (navigator.agent.loop) inside `async with`. What is new while the speech is busy waits, and the newer takes
-    the place of the older. On leaving, what is being shown is shown to its end. `speech` None: says nothing."""
+    """A Listener (navigator.agent.run) inside `async with`. What is new while the message is busy waits, and the newer takes
+    the place of the older. On leaving, what is being shown is shown to its end. `message` None: says nothing."""
 
-    def __init__(self, speech: AnswerMessage | None) -> None:
-        self._speech = speech
+    def __init__(self, message: AnswerMessage | None) -> None:
+        self._message = message
         self._step: tuple[Step, tuple[Passage, ...]] | None = None
         self._text = ""
         self._new = asyncio.Event()
         self._over = False
-        self._telling: asyncio.Task[None] | None = None
+        self._relaying: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        if self._speech is not None:
-            self._telling = asyncio.create_task(self._tell(self._speech))
+        if self._message is not None:
+            self._relaying = asyncio.create_task(self._relay(self._message))
         return self
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         self._over = True
         self._new.set()
-        if self._telling is not None:
+        if self._relaying is not None:
             if kind is not None:
-                self._telling.cancel()
+                self._relaying.cancel()
             with suppress(asyncio.CancelledError):
-                await self._telling
+                await self._relaying
 
     def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
         self._step = (step, tuple(passages))
@@ -45,13 +45,13 @@ class ProgressRelay:
         self._text = text
         self._new.set()
 
-    async def _tell(self, speech: AnswerMessage) -> None:
+    async def _relay(self, message: AnswerMessage) -> None:
         while not self._over:
             await self._new.wait()
             self._new.clear()
             step, self._step = self._step, None
             text, self._text = self._text, ""
             if step is not None and not self._over:
-                await speech.stepped(*step)
+                await message.stepped(*step)
             if text and not self._over:
-                await speech.wrote(text)
+                await message.wrote(text)

@@ -17,13 +17,13 @@ from ingest.ports import Clock
 
 log = structlog.get_logger()
 
-HOUR = 3600.0
+HOUR_SECONDS = 3600.0
 
 
 class Retention:
     """`every`: seconds between two rounds; the first is at once."""
 
-    def __init__(self, store: BotStore, clock: Clock, keep: timedelta, *, every: float = HOUR) -> None:
+    def __init__(self, store: BotStore, clock: Clock, keep: timedelta, *, every: float = HOUR_SECONDS) -> None:
         self._store = store
         self._clock = clock
         self._keep = keep

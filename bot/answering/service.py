@@ -12,16 +12,17 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import structlog
 
 from bot.answering.history import remembered
-from bot.answering.lease import HeldElsewhere, Lease, LeaseTimings, claim
+from bot.answering.lease import Lease, LeaseTimings, claim
 from bot.answering.progress import ProgressRelay
 from bot.answering.quota import Quota, spend
 from bot.errors import DeliveryFailed, LeaseLost
-from bot.events import ANSWERS, QUESTIONS, dump_ending, ending, load_question
+from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC, dump_ending, ending, load_question
 from bot.model import ChannelSettings, Exchange, ExchangeState, Posted, Question
 from bot.ports import AnswerMessage, BotStore, Delivery
 from ingest.errors import INSTALLATION, StoreUnavailable, Undecodable
@@ -33,7 +34,7 @@ from navigator.question.rewrite import Earlier
 
 log = structlog.get_logger()
 
-GROUP = "answer"
+ANSWER_GROUP = "answer"
 STOPPED = "Stopped."
 TOO_LONG = "This took too long, so I gave up. Please try again."
 ENDED_OFTEN = "I was interrupted several times while answering this. Please try again, or ask a person."
@@ -51,17 +52,28 @@ class Ask(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AnsweringLimits:
-    """`parallel`: questions answered at once; `longest`: seconds for one answer. Seconds, too, in which an answer cannot
-    be shown: after `insist` it is found out whether it is this answer alone (`_show_again`), after `outage` it is given
-    up even where nothing can be shown."""
+    """`parallel`: questions answered at once; `timeout`: seconds for one answer. Seconds, too, in which an answer cannot
+    be shown: after `insist_after` it is found out whether it is this answer alone (`_show_again`), after `give_up_after`
+    it is given up even where nothing can be shown."""
 
     parallel: int = 8
-    longest: float = 180.0
-    insist: float = 600.0
-    outage: float = 6 * 3_600.0
-    limits: Quota = Quota()
-    terms: LeaseTimings = LeaseTimings()
-    patience: RetryPolicy = PATIENCE
+    timeout: float = 180.0
+    insist_after: float = 600.0
+    give_up_after: float = 6 * 3_600.0
+    quota: Quota = Quota()
+    lease: LeaseTimings = LeaseTimings()
+    retry: RetryPolicy = PATIENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is said where there is no answer, and how the question ends with it. `retry`: asking again may help. `always`:
+    also where ritbot keeps quiet unless it has an answer."""
+
+    text: str
+    state: ExchangeState = "refused"
+    retry: bool = True
+    always: bool = False
 
 
 class AnswerService:
@@ -71,23 +83,23 @@ class AnswerService:
         self,
         events: EventLog,
         store: BotStore,
-        voice: Delivery,
+        delivery: Delivery,
         ask: Ask,
         clock: Clock,
         *,
         settings_of: Callable[[str, str], Awaitable[ChannelSettings]],
         bounds: AnsweringLimits | None = None,
-        group: str = GROUP,
+        group: str = ANSWER_GROUP,
     ) -> None:
         self._bounds = bounds or AnsweringLimits()
         self._events = events
         self._store = store
-        self._voice = voice
+        self._delivery = delivery
         self._ask = ask
         self._clock = clock
         self._settings_of = settings_of
         self._workers = Workers(
-            events, QUESTIONS, group, self._settle, parallel=self._bounds.parallel, patience=self._bounds.patience
+            events, QUESTIONS_TOPIC, group, self._settle, parallel=self._bounds.parallel, patience=self._bounds.retry
         )
 
     def stop(self) -> None:
@@ -121,7 +133,7 @@ class AnswerService:
         outages = 0
         while consumer.holds(record) and not (self._workers.stopping and outages):
             try:
-                lease = await claim(self._store, self._clock, self._bounds.terms, question, uuid.uuid4().hex)
+                lease = await claim(self._store, self._clock, self._bounds.lease, question, uuid.uuid4().hex)
                 if lease is None:
                     return True
                 if isinstance(lease, Lease):
@@ -129,25 +141,30 @@ class AnswerService:
                     return True
                 if self._workers.stopping:
                     return False
-                await self._workers.wait(self._until(lease))
+                # whoever holds it may be done long before the lease ends: look again soon
+                left = (lease.until - self._clock.now()).total_seconds()
+                await self._workers.wait(min(max(left, 0.05), self._bounds.lease.look))
             except LeaseLost:
                 log.warning("question_taken_over")
             except (StoreUnavailable, DeliveryFailed) as error:
                 outages += 1
-                what = "store_unavailable" if isinstance(error, StoreUnavailable) else "voice_unavailable"
+                what = "store_unavailable" if isinstance(error, StoreUnavailable) else "delivery_unavailable"
                 log.warning(what, outages=outages, reason=str(error))
                 await self._workers.pause(outages)
         return False
 
-    def _until(self, held: HeldElsewhere) -> float:
-        """Seconds to wait before looking again: whoever holds it may be done long before the lease ends."""
-        return min(max((held.until - self._clock.now()).total_seconds(), 0.05), self._bounds.terms.look)
-
     async def _hold(self, lease: Lease, question: Question) -> None:
-        """With the lease in hand. Raises LeaseLost, StoreUnavailable, DeliveryFailed: then the question is not over, and
-        whoever comes next may have it at once."""
+        """Answer with the lease in hand, and give it back where that fails. Raises LeaseLost, StoreUnavailable,
+        DeliveryFailed: then the question is not over, and whoever comes next may have it at once."""
         try:
-            await self._answer(lease, question)
+            async with lease.watched():
+                try:
+                    await self._answer(lease, question)
+                except DeliveryFailed as error:
+                    if error.passing and not self._unshown_for(self._bounds.give_up_after, lease.exchange):
+                        raise
+                    log.error("answer_not_shown", reason=str(error))
+                    await self._end(lease, "failed", lease.exchange.answer)
         except (StoreUnavailable, DeliveryFailed, *INSTALLATION) as error:
             unshown = self._clock.now() if isinstance(error, DeliveryFailed) else None
 
@@ -160,91 +177,87 @@ class AnswerService:
             raise
 
     async def _answer(self, lease: Lease, question: Question) -> None:
-        async with lease.watched():
-            settings = await self._settings_of(question.team, question.channel)
-            try:
-                async with self._voice.speak(lease.exchange, self._keeper(lease)) as speech:
-                    await self._speak(lease, question, settings, speech)
-            except DeliveryFailed as error:
-                if error.passing and not self._unshown_for(self._bounds.outage, lease.exchange):
-                    raise
-                log.error("answer_not_shown", reason=str(error))
-                await self._end(lease, "failed", lease.exchange.answer)
+        """The transaction of one question: what there is to say is found, kept, shown, and told to the log, in this
+        order. Whoever takes over goes on after the last of these that was done."""
 
-    def _keeper(self, lease: Lease) -> Callable[[Posted], Awaitable[None]]:
         async def keep(posted: Posted) -> None:
             await lease.change(lambda exchange: replace(exchange, posted=posted))
 
-        return keep
-
-    async def _speak(self, lease: Lease, question: Question, settings: ChannelSettings, speech: AnswerMessage) -> None:
-        if lease.exchange.answer is not None:  # an earlier worker had the answer and could not show it
-            await self._show_again(lease.exchange, lease.exchange.answer, speech)
-            return await self._end(lease, "done", lease.exchange.answer)
-        if lease.exchange.attempts > self._bounds.patience.attempts:
-            await speech.plainly(ENDED_OFTEN, retry=True)
-            return await self._end(lease, "refused", None)
+        settings = await self._settings_of(question.team, question.channel)
         silent = settings.quiet and question.kind == "message"
-        if lease.exchange.attempts == 1 and (
-            refusal := await self._bounds.limits.refusal(self._store, question, self._clock.now())
-        ):
-            log.info("question_refused")
-            if not silent:
-                await speech.plainly(refusal, retry=False)
-            return await self._end(lease, "refused", None)
-        answer = await self._answered(lease, question, settings, speech, silent=silent)
-        if isinstance(answer, str):
-            if not silent or answer == STOPPED:
-                await speech.plainly(answer, retry=answer != STOPPED)
-            return await self._end(lease, "stopped" if answer == STOPPED else "refused", None)
-        await spend(self._store, answer.trace.usage, self._clock.now())
-        kept = answer
-        await lease.change(lambda exchange: replace(exchange, answer=kept, standalone=kept.understood or question.text))
-        if not silent or answer.outcome == "answered":
-            await speech.answer(answer)
-        return await self._end(lease, "done", answer)
+        async with self._delivery.open(lease.exchange, keep) as message:
+            if (made := lease.exchange.answer) is not None:  # an earlier worker had it and could not show it
+                await self._show_again(lease.exchange, made, message)
+                return await self._end(lease, "done", made)
+            answer = await self._refusal(lease.exchange) or await self._ask_within_time(
+                lease, settings, message, silent=silent
+            )
+            if isinstance(answer, Notice):
+                if answer.always or not silent:
+                    await message.plainly(answer.text, retry=answer.retry)
+                return await self._end(lease, answer.state, None)
+            await spend(self._store, answer.trace.usage, self._clock.now())
+            await lease.change(partial(_answered, answer=answer))
+            if not silent or answer.outcome == "answered":
+                await message.answer(answer)
+            return await self._end(lease, "done", answer)
 
-    async def _show_again(self, exchange: Exchange, answer: Answer, speech: AnswerMessage) -> None:
+    async def _refusal(self, exchange: Exchange) -> Notice | None:
+        """Why the question is not answered at all. A question is counted at the first attempt only."""
+        if exchange.attempts > self._bounds.retry.attempts:
+            return Notice(ENDED_OFTEN, always=True)
+        if exchange.attempts > 1:
+            return None
+        refusal = await self._bounds.quota.refusal(self._store, exchange.question, self._clock.now())
+        if not refusal:
+            return None
+        log.info("question_refused")
+        return Notice(refusal, retry=False)
+
+    async def _ask_within_time(
+        self, lease: Lease, settings: ChannelSettings, message: AnswerMessage, *, silent: bool
+    ) -> Answer | Notice:
+        """The answer, or why there is none: stopped, too slow, broken. Raises LeaseLost, StoreUnavailable."""
+        question = lease.exchange.question
+        earlier = await remembered(self._store, self._delivery, question)
+        async with ProgressRelay(None if silent else message) as relay:
+            asking = asyncio.ensure_future(self._ask(question, settings, earlier, relay))
+            signals = [asyncio.create_task(lease.stopped.wait()), asyncio.create_task(lease.lost.wait())]
+            try:
+                await asyncio.wait(
+                    {asking, *signals}, timeout=self._bounds.timeout, return_when=asyncio.FIRST_COMPLETED
+                )
+                if lease.lost.is_set():
+                    raise LeaseLost(question.id)
+                if asking.done():
+                    return asking.result()
+                if lease.stopped.is_set():
+                    return Notice(STOPPED, "stopped", retry=False, always=True)
+                return Notice(TOO_LONG)
+            except (LeaseLost, StoreUnavailable, *INSTALLATION):
+                raise
+            except Exception as error:  # a defect of ours: whoever asked must hear of it all the same
+                log.exception("answer_failed", reason=repr(error))
+                return Notice(BROKEN)
+            finally:
+                for task in (asking, *signals):
+                    task.cancel()
+                await asyncio.gather(asking, *signals, return_exceptions=True)
+
+    async def _show_again(self, exchange: Exchange, answer: Answer, message: AnswerMessage) -> None:
         """After a while plain words go first. Where those are taken and the answer is not, it never will be; where they
         are not taken either, there is an outage, and it waits. Raises DeliveryFailed."""
-        if not self._unshown_for(self._bounds.insist, exchange):
-            return await speech.answer(answer)
-        await speech.plainly(UNSHOWN, retry=True)
+        if not self._unshown_for(self._bounds.insist_after, exchange):
+            return await message.answer(answer)
+        await message.plainly(UNSHOWN, retry=True)
         try:
-            await speech.answer(answer)
+            await message.answer(answer)
         except DeliveryFailed as error:
             raise DeliveryFailed(str(error), passing=False) from error
 
     def _unshown_for(self, seconds: float, exchange: Exchange) -> bool:
         since = exchange.unshown_since
         return since is not None and (self._clock.now() - since).total_seconds() >= seconds
-
-    async def _answered(
-        self, lease: Lease, question: Question, settings: ChannelSettings, speech: AnswerMessage, *, silent: bool
-    ) -> Answer | str:
-        """The answer, or the plain reason why there is none. Raises LeaseLost, StoreUnavailable."""
-        earlier = await remembered(self._store, self._voice, question)
-        async with ProgressRelay(None if silent else speech) as teller:
-            asking = asyncio.ensure_future(self._ask(question, settings, earlier, teller))
-            signals = [asyncio.create_task(lease.stopped.wait()), asyncio.create_task(lease.lost.wait())]
-            try:
-                await asyncio.wait(
-                    {asking, *signals}, timeout=self._bounds.longest, return_when=asyncio.FIRST_COMPLETED
-                )
-                if lease.lost.is_set():
-                    raise LeaseLost(question.id)
-                if asking.done():
-                    return asking.result()
-                return STOPPED if lease.stopped.is_set() else TOO_LONG
-            except (LeaseLost, StoreUnavailable, *INSTALLATION):
-                raise
-            except Exception as error:  # a defect of ours: whoever asked must hear of it all the same
-                log.exception("answer_failed", reason=repr(error))
-                return BROKEN
-            finally:
-                for task in (asking, *signals):
-                    task.cancel()
-                await asyncio.gather(asking, *signals, return_exceptions=True)
 
     async def _end(self, lease: Lease, state: ExchangeState, answer: Answer | None) -> None:
         """The answer event first: where the process dies in between, it is sent again."""
@@ -253,6 +266,10 @@ class AnswerService:
             return replace(exchange, state=state, answer=answer, owner="", lease_until=None, ended_at=self._clock.now())
 
         over = ended(lease.exchange)
-        await self._events.append(ANSWERS, over.question.id, dump_ending(ending(over)))
+        await self._events.append(ANSWERS_TOPIC, over.question.id, dump_ending(ending(over)))
         await lease.change(ended)
         log.info("question_over", state=state, outcome=answer.outcome if answer else None)
+
+
+def _answered(exchange: Exchange, answer: Answer) -> Exchange:
+    return replace(exchange, answer=answer, standalone=answer.understood or exchange.question.text)

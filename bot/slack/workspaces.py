@@ -18,11 +18,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import DeliveryFailed, SlackClosed
 from bot.model import Installation, Question
 from bot.ports import BotStore
-from bot.slack.outbound.client import SCOPES, SlackRefused, call, quiet_client
+from bot.slack.outbound.client import SCOPES_KEY, SlackRefused, call, quiet_client
 
 log = structlog.get_logger()
 
-NEEDED = (
+NEEDED_SCOPES = (
     "app_mentions:read",
     "assistant:write",
     "channels:history",
@@ -36,7 +36,7 @@ NEEDED = (
     "users:read",
 )
 """The scopes that ritbot needs; deploy/slack/manifest.yaml gives each its reason."""
-DEAD = frozenset("account_inactive invalid_auth not_authed token_expired token_revoked".split())
+DEAD_TOKEN_ERRORS = frozenset("account_inactive invalid_auth not_authed token_expired token_revoked".split())
 """What Slack says of a token that is good for nothing any more."""
 
 
@@ -55,7 +55,7 @@ class Identity:
     @property
     def missing(self) -> tuple[str, ...]:
         """Scopes that are needed and not granted; none where Slack did not say which are."""
-        return tuple(sorted(set(NEEDED) - self.scopes)) if self.scopes else ()
+        return tuple(sorted(set(NEEDED_SCOPES) - self.scopes)) if self.scopes else ()
 
 
 GUEST_KNOWN_SECONDS = 3_600.0
@@ -86,7 +86,7 @@ class Workspaces:
     async def identity(self, token: str) -> Identity:
         """Raises SlackRefused where Slack does not take the token or does not answer."""
         if token not in self._identities:
-            self._identities[token] = await who(self.client(token))
+            self._identities[token] = await identify(self.client(token))
         return self._identities[token]
 
     async def check(self) -> Identity | None:
@@ -132,9 +132,9 @@ class Workspaces:
             return
         for found in [each async for each in self._store.installations() if each.team in (team, "")]:
             try:
-                await who(self.client(found.bot_token))
+                await identify(self.client(found.bot_token))
             except SlackRefused as error:
-                if error.code not in DEAD:
+                if error.code not in DEAD_TOKEN_ERRORS:
                     raise
                 await self._store.uninstall(found.enterprise, found.team)
                 self._clients.pop(found.bot_token, None)
@@ -166,7 +166,7 @@ class Workspaces:
         return found
 
 
-async def who(client: AsyncWebClient) -> Identity:
+async def identify(client: AsyncWebClient) -> Identity:
     """auth.test. Raises SlackRefused."""
     answer = await call(client.auth_test)
     return Identity(
@@ -176,7 +176,7 @@ async def who(client: AsyncWebClient) -> Identity:
         bot_id=str(answer.get("bot_id") or ""),
         bot_user=str(answer.get("user_id") or ""),
         name=str(answer.get("user") or ""),
-        scopes=frozenset(scope.strip() for scope in answer[SCOPES].split(",") if scope.strip()),
+        scopes=frozenset(scope.strip() for scope in answer[SCOPES_KEY].split(",") if scope.strip()),
     )
 
 
@@ -192,7 +192,7 @@ async def is_in(client: AsyncWebClient, channel: str) -> bool:
 async def sound(client: AsyncWebClient) -> Identity:
     """Whom the client's token belongs to. Raises SlackClosed, with what to do, where ritbot cannot work with it."""
     try:
-        known = await who(client)
+        known = await identify(client)
     except SlackRefused as error:
         if error.passing:
             raise SlackClosed(f"Slack cannot be reached at {client.base_url}: {error}") from error

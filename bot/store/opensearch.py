@@ -26,7 +26,7 @@ from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
 from bot.ports import Versioned
 from bot.store.sealing import Seal
-from bot.store.stored import closed, moment, nobodys, opened, parts, people, reading, without
+from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, opened, parts, people, readable, without
 from ingest.errors import Conflict
 from ingest.model import sha256
 from ingest.ports import Clock
@@ -44,7 +44,7 @@ EXCHANGES: Json = {
         },
     },
 }
-SMALL: Json = {
+SMALL_DOCUMENTS: Json = {
     "settings": ONE_SHARD,
     "mappings": {
         "dynamic": "strict",
@@ -57,8 +57,6 @@ SMALL: Json = {
         },
     },
 }
-_AT_ONCE = 20
-"""Exchanges read in one request: one may be megabytes."""
 _LONGEST_PAUSE = 0.05
 
 _T = TypeVar("_T")
@@ -76,7 +74,7 @@ class OpenSearchBotStore:
 
     async def __aenter__(self) -> Self:
         await self._server.ensure(self._exchanges, EXCHANGES)
-        await self._server.ensure(self._small, SMALL)
+        await self._server.ensure(self._small, SMALL_DOCUMENTS)
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -124,7 +122,7 @@ class OpenSearchBotStore:
         ids: list[str] = []
         async for document in self._server.every(self._exchanges, query, "order", ["question"]):
             ids.append(document.id)
-            if len(ids) == _AT_ONCE:
+            if len(ids) == MAX_EXCHANGES_READ:
                 for exchange in await self._now(ids):
                     yield exchange
                 ids = []
@@ -225,7 +223,7 @@ class OpenSearchBotStore:
             yield self._opened(document)
 
     def _opened(self, document: StoredDocument) -> Installation:
-        with reading("an installation"):
+        with readable("an installation"):
             installation = codec.load_installation(document.source["kept"].encode())
         return opened(installation, self._seal)
 
@@ -257,12 +255,12 @@ async def _until_done(attempt: Callable[[], Awaitable[_T]]) -> _T:
 
 
 def _exchange(document: StoredDocument) -> Exchange:
-    with reading(str(document.source["question"])):
+    with readable(str(document.source["question"])):
         return codec.load_exchange(json.dumps(document.source["exchange"]).encode())
 
 
 def _settings(document: StoredDocument) -> ChannelSettings:
-    with reading("a channel's settings"):
+    with readable("a channel's settings"):
         return codec.load_channel(document.source["kept"].encode())
 
 

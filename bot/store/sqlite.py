@@ -17,17 +17,15 @@ from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
 from bot.ports import Versioned
 from bot.store.sealing import Seal
-from bot.store.stored import closed, moment, nobodys, opened, people, reading, without
+from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, opened, people, readable, without
 from ingest.errors import Conflict
 from ingest.ports import Clock
 from ingest.stores.embedded.database import Database
 
-_AT_ONCE = 20
-"""Exchanges in memory while all are walked: one may be megabytes."""
-_NEVER = "~"
+_AFTER_ALL_TIMES = "~"
 """Sorts after every time."""
 
-SCHEMA = (
+BOT_SCHEMA = (
     "CREATE TABLE exchanges (id INTEGER PRIMARY KEY, question TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL,"
     " asker TEXT NOT NULL, asked TEXT NOT NULL, revision INTEGER NOT NULL, exchange BLOB NOT NULL)",
     "CREATE INDEX exchanges_by_conversation ON exchanges (conversation, asked, question)",
@@ -50,7 +48,7 @@ class SqliteBotStore:
     """Implements bot.ports.BotStore."""
 
     def __init__(self, path: Path, seal: Seal, clock: Clock) -> None:
-        self._database = Database(path, SCHEMA, schema_version=1)
+        self._database = Database(path, BOT_SCHEMA, schema_version=1)
         self._seal = seal
         self._clock = clock
 
@@ -77,7 +75,7 @@ class SqliteBotStore:
 
     async def exchanges(self, since: datetime | None = None, until: datetime | None = None) -> AsyncIterator[Exchange]:
         after = (moment(since) if since else "", "")
-        before = moment(until) if until else _NEVER
+        before = moment(until) if until else _AFTER_ALL_TIMES
         while rows := await self._database.read(partial(_walk, after=after, before=before)):
             for row in rows:
                 yield _loaded(row)
@@ -142,7 +140,7 @@ class SqliteBotStore:
             yield self._opened(row)
 
     def _opened(self, row: sqlite3.Row) -> Installation:
-        with reading("an installation"):
+        with readable("an installation"):
             installation = codec.load_installation(row["installation"])
         return opened(installation, self._seal)
 
@@ -154,7 +152,7 @@ def _overwriting(db: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _loaded(row: sqlite3.Row) -> Exchange:
-    with reading(row["question"]):
+    with readable(row["question"]):
         return codec.load_exchange(row["exchange"])
 
 
@@ -165,7 +163,7 @@ def _exchange(db: sqlite3.Connection, question_id: str) -> Versioned | None:
 
 def _walk(db: sqlite3.Connection, after: tuple[str, str], before: str) -> list[sqlite3.Row]:
     statement = f"""SELECT question, asked, exchange FROM exchanges
-        WHERE (asked, question) > (?, ?) AND asked < ? ORDER BY asked, question LIMIT {_AT_ONCE}"""
+        WHERE (asked, question) > (?, ?) AND asked < ? ORDER BY asked, question LIMIT {MAX_EXCHANGES_READ}"""
     return db.execute(statement, (*after, before)).fetchall()
 
 
@@ -211,7 +209,7 @@ def _forget(db: sqlite3.Connection, user: str) -> int:
 
 
 def _settings(row: sqlite3.Row) -> ChannelSettings:
-    with reading("a channel's settings"):
+    with readable("a channel's settings"):
         return codec.load_channel(row["settings"])
 
 

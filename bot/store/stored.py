@@ -11,6 +11,9 @@ from bot.model import ChannelSettings, Exchange, Installation
 from bot.store.sealing import Seal
 from ingest.errors import StoreUnavailable
 
+MAX_EXCHANGES_READ = 20
+"""Exchanges in memory while all are walked: one may be megabytes."""
+
 
 def moment(at: datetime) -> str:
     """As text that sorts as time does."""
@@ -46,7 +49,7 @@ def opened(installation: Installation, seal: Seal) -> Installation:
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def readable(what: str) -> Iterator[None]:
     """Bytes that are not what they should be: StoreUnavailable."""
     try:
         yield

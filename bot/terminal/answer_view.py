@@ -1,4 +1,4 @@
-"""An answer in the terminal: text with numbered marks, one row a cited section, and on request the way.
+"""An answer in the terminal: text with numbered marks, one row a cited section, and on request how it was found.
 
 Marks and rows are links where the terminal knows links; the section's address is always spelled out.
 """
@@ -69,12 +69,12 @@ def _print_link(console: Console, shown: str, target: str) -> None:
 
 
 def print_trace(console: Console, answer: Answer) -> None:
-    """The whole way: queries, the forests as the model saw them (marked ○ read, ● cited), reads, cost."""
+    """How it was found: queries, the forests as the model saw them (marked ○ read, ● cited), reads, cost."""
     trace = answer.trace
     read = {passage.number for passage in trace.passages}
     cited_ids = {source.first.node_id for source in answer.sources}
     cited = {passage.number for passage in trace.passages if passage.node_id in cited_ids}
-    console.print(Text("The way", style="bold"))
+    console.print(Text("How I found this", style="bold"))
     for position, step in enumerate(trace.steps, start=1):
         _print_step(console, position, step, read, cited, {p.number: p for p in trace.passages})
     usage = trace.usage

@@ -12,7 +12,7 @@ from ingest.model import Crumb, Node, Page
 from ingest.ports import Located, SiteAncestor
 from navigator.retrieval.passages import path_of
 
-SHOWN_CHARACTERS = 96
+MAX_EXCERPT_CHARACTERS = 96
 INDUCED = "   (title by a model)"
 """Stands behind the titles that are not the page's own."""
 
@@ -75,6 +75,7 @@ def _label(node: Node) -> Text:
     if node.readable:
         text = " ".join(node.text.split())
         label.append(
-            "\n" + (text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"), style="dim"
+            "\n" + (text if len(text) <= MAX_EXCERPT_CHARACTERS else text[: MAX_EXCERPT_CHARACTERS - 1] + "…"),
+            style="dim",
         )
     return label

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from bot.errors import BotError, SlackClosed
 from bot.slack.inbound.socket_mode import try_app_token
 from bot.slack.outbound.client import SlackRefused, quiet_client
-from bot.slack.workspaces import sound, who
+from bot.slack.workspaces import identify, sound
 from deploy.commands.findings import Finding
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
@@ -69,7 +69,7 @@ async def _installed(settings: Settings) -> AsyncIterator[Finding]:
 async def _problem(settings: Settings, token: str) -> str:
     """What is wrong with an installation's token, "" for nothing."""
     try:
-        missing = (await who(quiet_client(token, settings.slack.api_url, _proxy(settings)))).missing
+        missing = (await identify(quiet_client(token, settings.slack.api_url, _proxy(settings)))).missing
     except SlackRefused as error:
         return str(error)
     return f"the token lacks {', '.join(missing)}" if missing else ""

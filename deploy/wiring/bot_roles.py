@@ -11,24 +11,22 @@ from pydantic import SecretStr
 
 from bot.answering.lease import LeaseTimings
 from bot.answering.quota import Quota
-from bot.answering.service import GROUP, AnsweringLimits, AnswerService
-from bot.events import QUESTIONS
+from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
+from bot.events import QUESTIONS_TOPIC
 from bot.model import ChannelSettings, Question
 from bot.ports import BotStore
-from bot.slack.inbound.app import make_app
-from bot.slack.inbound.background import Background
-from bot.slack.inbound.home import Home
+from bot.slack.inbound.app import Background, make_app
+from bot.slack.inbound.home import Home, top_sections
 from bot.slack.inbound.http_mode import routes
 from bot.slack.inbound.intake import AccessPolicy, Intake
 from bot.slack.inbound.interactions import Interactions
 from bot.slack.inbound.oauth import installer
 from bot.slack.inbound.settings_modal import SettingsModal
 from bot.slack.inbound.socket_mode import Socket
-from bot.slack.inbound.topics import top_sections
 from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.delivery import SlackDelivery
 from bot.slack.outbound.rate_limiter import RateLimiter
-from bot.slack.workspaces import NEEDED, Workspaces
+from bot.slack.workspaces import NEEDED_SCOPES, Workspaces
 from deploy.commands.ask import scope_of
 from deploy.serving.health import Check
 from deploy.serving.roles import Role, SlackRoles
@@ -118,8 +116,8 @@ async def open_answering(
     slack, installed = settings.slack, workspaces(settings, store)
     await installed.check()
     languages = known.languages()
-    answers, limits = settings.answers, _limits(settings)
-    voice = SlackDelivery(
+    answers, quota = settings.answers, _quota(settings)
+    delivery = SlackDelivery(
         installed.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
     )
     versions = Versions(stores.trees)
@@ -130,16 +128,16 @@ async def open_answering(
         yield AnswerService(
             events,
             store,
-            voice,
+            delivery,
             Asker(written, extracts, known),
             clock,
             settings_of=Channels(store, slack),
             bounds=AnsweringLimits(
                 parallel=answers.parallel,
-                longest=answers.timeout,
-                limits=limits,
-                terms=LeaseTimings(lease=answers.lease),
-                patience=RetryPolicy(attempts=3),
+                timeout=answers.timeout,
+                quota=quota,
+                lease=LeaseTimings(lease=answers.lease),
+                retry=RetryPolicy(attempts=3),
             ),
         )
 
@@ -156,15 +154,15 @@ async def open_listening(
     slack, clock = settings.slack, SystemClock()
     installed, channels = workspaces(settings, store), Channels(store, settings.slack)
     await installed.check()
-    reception = Intake(events, store, channels, installed.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
+    intake = Intake(events, store, channels, installed.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
     background = Background()
     client = quiet_client("", slack.api_url, _plain(slack.proxy))
     over_socket = slack.mode == "socket"
     app = make_app(
         workspaces=installed,
         client=client,
-        reception=reception,
-        interactions=Interactions(store, reception, clock, person=slack.person or ""),
+        intake=intake,
+        interactions=Interactions(store, intake, clock, person=slack.person or ""),
         home=Home(partial(top_sections, trees), clock),
         settings=SettingsModal(
             store,
@@ -186,7 +184,7 @@ async def open_listening(
             if slack.client_id is not None and slack.bot_token is None:
                 secret = _plain(slack.client_secret) or ""
                 installing = installer(
-                    store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED
+                    store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED_SCOPES
                 )
             yield SlackRoles(routes=routes(app, _plain(slack.signing_secret) or "", installing))
     finally:
@@ -215,13 +213,13 @@ def retention_role(settings: Settings, store: BotStore) -> Role:
 def checks(settings: Settings, events: EventLog, store: BotStore) -> dict[str, Check]:
     """What both roles need."""
     return {
-        "questions": lambda: events.lag(QUESTIONS, GROUP),
+        "questions": lambda: events.lag(QUESTIONS_TOPIC, ANSWER_GROUP),
         "bot store": lambda: store.channel("any", "any"),
         "slack token": workspaces(settings, store).check,
     }
 
 
-def _limits(settings: Settings) -> Quota:
+def _quota(settings: Settings) -> Quota:
     """Raises SettingsError for a ceiling on costs that cannot be counted."""
     answers, model = settings.answers, settings.model
     named = model.prices.model_dump(exclude_none=True)

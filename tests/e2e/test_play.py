@@ -76,7 +76,7 @@ async def test_every_citation_leads_to_its_page_and_the_quoted_words_are_on_scre
         answer = page.locator("#thread .message").nth(1)
         cited = answer.locator("a[href*=':~:text=']").first
         await expect(cited).to_be_visible(timeout=60_000)
-        await expect(answer.locator("button", has_text="Show the way")).to_be_visible(timeout=60_000)
+        await expect(answer.locator("button", has_text="How I found this")).to_be_visible(timeout=60_000)
         targets = await answer.locator("a[href*=':~:text=']").evaluate_all("links => links.map(link => link.href)")
         scrolled = 0
         for target in sorted(set(targets)):
@@ -90,6 +90,6 @@ async def test_every_citation_leads_to_its_page_and_the_quoted_words_are_on_scre
             scrolled += await there.evaluate("scrollY > 100")
             await there.close()
         assert scrolled
-        await answer.locator("button", has_text="Show the way").click()
+        await answer.locator("button", has_text="How I found this").click()
         await expect(page.locator("dialog")).to_contain_text("links", ignore_case=True)
         assert all(call.ok for call in slack.calls() if call.method.startswith(("chat.", "views."))), slack.calls()

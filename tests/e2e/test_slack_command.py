@@ -7,7 +7,7 @@ import re
 import signal
 from pathlib import Path
 
-from bot.slack.inbound.http_mode import EVENTS
+from bot.slack.inbound.http_mode import EVENTS_PATH
 from tests.e2e.test_command import RITBOT, environment, ritbot
 from tests.fakes.slack.server import FakeSlack
 
@@ -68,7 +68,7 @@ async def _serves_until_told(process: asyncio.subprocess.Process, slack: FakeSla
         hello = (await process.stdout.readline()).decode()
     found = re.search(r"Health at (http://[\d.:]+)/readyz", hello)
     assert found, hello
-    assert await slack.over_http(found[1] + EVENTS).verify()
+    assert await slack.over_http(found[1] + EVENTS_PATH).verify()
     ada, general = slack.person("Ada"), slack.channel("general")
     await ada.mention(general, "How do I prime a pump?")
     await slack.settled()

@@ -1,4 +1,4 @@
-"""The parts around an answer service: event log, store, a voice that remembers, and whoever is asked for answers."""
+"""The parts around an answer service: event log, store, a delivery that remembers, and whoever is asked for answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from bot.answering.lease import LeaseTimings
 from bot.answering.quota import Quota
 from bot.answering.service import AnsweringLimits, AnswerService
-from bot.events import ANSWERS, QUESTIONS, dump_question, load_ending
+from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC, dump_question, load_ending
 from bot.model import ChannelSettings, Exchange, Question
 from bot.ports import Delivery
 from bot.store.sealing import KeySeal
@@ -24,14 +24,14 @@ from navigator.agent.run import Listener
 from navigator.answer import Answer, Step
 from navigator.question.rewrite import Earlier
 from tests.fakes import exchanges
+from tests.fakes.delivery import FakeDelivery
 from tests.fakes.pipeline import WallClock
-from tests.fakes.voice import FakeVoice
 
 QUICKLY = AnsweringLimits(
-    longest=20.0,
-    terms=LeaseTimings(lease=1.0, look=0.02),
-    patience=RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0),
-    limits=Quota(0, 0),
+    timeout=20.0,
+    lease=LeaseTimings(lease=1.0, look=0.02),
+    retry=RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0),
+    quota=Quota(0, 0),
 )
 TOLD = Step("get_toc", "Looking.", "keys")
 
@@ -68,7 +68,7 @@ class Office:
         self.events = events
         self.store = store
         self.clock = WallClock()
-        self.voice = FakeVoice()
+        self.delivery = FakeDelivery()
         self.replier = Replier()
         self.settings = ChannelSettings("T1", "C1")
 
@@ -76,13 +76,13 @@ class Office:
         return self.settings
 
     def made(
-        self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None, events: EventLog | None = None
+        self, bounds: AnsweringLimits = QUICKLY, delivery: Delivery | None = None, events: EventLog | None = None
     ) -> AnswerService:
         """`events`: the log as another process has it open."""
         return AnswerService(
             events or self.events,
             self.store,
-            voice or self.voice,
+            delivery or self.delivery,
             self.replier,
             self.clock,
             settings_of=self.settings_of,
@@ -91,9 +91,9 @@ class Office:
 
     @asynccontextmanager
     async def service(
-        self, bounds: AnsweringLimits = QUICKLY, voice: Delivery | None = None, events: EventLog | None = None
+        self, bounds: AnsweringLimits = QUICKLY, delivery: Delivery | None = None, events: EventLog | None = None
     ) -> AsyncIterator[AnswerService]:
-        service = self.made(bounds, voice, events)
+        service = self.made(bounds, delivery, events)
         running = asyncio.create_task(service.run())
         try:
             yield service
@@ -103,7 +103,7 @@ class Office:
 
     async def ask(self, *questions: Question) -> None:
         for one in questions:
-            await self.events.append(QUESTIONS, one.conversation, dump_question(one))
+            await self.events.append(QUESTIONS_TOPIC, one.conversation, dump_question(one))
 
     async def over(self, *questions: Question, seconds: float = 20.0) -> list[Exchange]:
         """The exchanges, once all are over."""
@@ -116,7 +116,7 @@ class Office:
         return [kept.exchange for one in questions if (kept := await self.store.exchange(one.id))]
 
     async def endings(self) -> list[tuple[str, str]]:
-        records = [record async for record in self.events.read(ANSWERS)]
+        records = [record async for record in self.events.read(ANSWERS_TOPIC)]
         return [(ending.question, ending.outcome) for ending in map(load_ending, (r.value for r in records))]
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from bot.answering.service import GROUP, AnswerService
-from bot.events import QUESTIONS
+from bot.answering.service import ANSWER_GROUP, AnswerService
+from bot.events import QUESTIONS_TOPIC
 from bot.model import Exchange
-from bot.slack.inbound.http_mode import EVENTS
+from bot.slack.inbound.http_mode import EVENTS_PATH
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from deploy.serving.http import serving
@@ -94,7 +94,7 @@ class Bot:
     async def idle(self) -> None:
         """Wait until every question in the log has been dealt with."""
         async with asyncio.timeout(15):
-            while await self.events.lag(QUESTIONS, GROUP):  # noqa: ASYNC110
+            while await self.events.lag(QUESTIONS_TOPIC, ANSWER_GROUP):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
     async def settings_kept(self, channel: Channel) -> None:
@@ -199,5 +199,5 @@ async def over_http(folder: Path, slack: FakeSlack, **changes: Any) -> AsyncIter
         bot(folder, slack, **{**own, **changes}) as ritbot,
         serving(Starlette(routes=list(ritbot.listening.routes)), HttpSettings(port=0)) as address,
     ):
-        slack.over_http(address + EVENTS)
+        slack.over_http(address + EVENTS_PATH)
         yield ritbot, address

@@ -60,7 +60,7 @@ FEEDBACK: Json = {
 BELOW: list[Json] = [
     {"type": "divider"},
     {"type": "context", "elements": [{"type": "mrkdwn", "text": SOURCES}]},
-    {"type": "actions", "elements": [button("Show the way", "way"), button("Ask a person", "person")]},
+    {"type": "actions", "elements": [button("How I found this", "trace"), button("Ask a person", "person")]},
     {"type": "context_actions", "elements": [FEEDBACK]},
 ]
 
@@ -107,7 +107,7 @@ REASON: Json = {
 WAY: Json = {
     "type": "modal",
     "callback_id": "way",
-    "title": plain("The way"),
+    "title": plain("How I found this"),
     "close": plain("Close"),
     "blocks": [
         {
@@ -198,7 +198,7 @@ def _interactions(bot: AsyncApp) -> None:
         else:
             await ack()
 
-    @bot.action("way")
+    @bot.action("trace")
     async def way(ack: Any, body: Json, client: AsyncWebClient) -> None:
         await ack()
         await client.views_open(trigger_id=body["trigger_id"], view=WAY)

@@ -7,37 +7,36 @@ the answer. Everything else that Slack sends is acknowledged and let go, or it w
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
 
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot.slack.inbound.background import Background
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.interactions import Interactions
-from bot.slack.inbound.parse import IncomingMessage, commanded, heard, picked, privately
+from bot.slack.inbound.parse import IncomingMessage, Payload, commanded, heard, person_of, picked, privately
 from bot.slack.inbound.settings_modal import SettingsModal
-from bot.slack.outbound.ephemeral_notice import tell
+from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions
 from bot.slack.render.blocks import shortened
-from bot.slack.render.sanitize import escaped, plain
+from bot.slack.render.sanitize import escaped, plain_line
 from bot.slack.workspaces import Workspaces, is_in
 from ingest.ports import Clock
 
 log = structlog.get_logger()
 
-Json = Mapping[str, Any]
-Press = Callable[[Json, AsyncWebClient], Awaitable[str]]
+Press = Callable[[Payload, AsyncWebClient], Awaitable[str]]
 """What is done with a payload; what could not be done comes back as a sentence, "" else."""
 
-ASK = "/ask"
-RITBOT = "/ritbot"
+ASK_COMMAND = "/ask"
+RITBOT_COMMAND = "/ritbot"
 SHORTCUT = "answer_from_docs"
 USAGE = "Ask me something, for example: `/ask How do I rotate the keys?`"
 NOT_INSTALLED = "I am not installed in this workspace any more: ask whoever manages your apps to install me again."
@@ -46,18 +45,44 @@ NOT_IN = (
     "I am not in this conversation, so my answer comes here, to you alone. Where I am invited I answer in the thread, for"
     " everyone."
 )
-ASKED = 300
+MAX_HEADING_CHARACTERS = 300
 """Characters of the question that stand over a private answer."""
 FAILED = "That did not work just now. Please try once more."
 HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
+class Background:
+    """Tasks in flight. What one of them raises is logged, and the others go on."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, what: str, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(self._run(what, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for what is in flight, and end what takes longer."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _run(self, what: str, work: Coroutine[object, object, None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            log.error("interaction_failed", what=what, kind=type(error).__name__, reason=str(error))
+
+
 def make_app(
     *,
     workspaces: Workspaces,
     client: AsyncWebClient,
-    reception: Intake,
+    intake: Intake,
     interactions: Interactions,
     home: Home,
     settings: SettingsModal,
@@ -80,8 +105,8 @@ def make_app(
         process_before_response=True,
         attaching_conversation_kwargs_enabled=False,
     )
-    _hear(app, reception)
-    _commands(app, reception, settings, background, clock)
+    _hear(app, intake)
+    _commands(app, intake, settings, background, clock)
     _buttons(app, interactions, background)
     _modals(app, interactions, settings, home, background)
     _installations(app, workspaces)
@@ -89,63 +114,63 @@ def make_app(
     return app
 
 
-def _hear(app: AsyncApp, reception: Intake) -> None:
-    async def said(body: Json, context: AsyncBoltContext) -> None:
+def _hear(app: AsyncApp, intake: Intake) -> None:
+    async def said(body: Payload, context: AsyncBoltContext) -> None:
         understood = heard(body, str(context.bot_user_id))
         if isinstance(understood, IncomingMessage):
-            await reception.hear(understood)
+            await intake.hear(understood)
 
     app.event("app_mention")(said)
     app.event("message")(said)
 
 
-def _commands(app: AsyncApp, reception: Intake, settings: SettingsModal, background: Background, clock: Clock) -> None:
-    async def ask(body: Json, ack: AsyncAck) -> BoltResponse:
+def _commands(app: AsyncApp, intake: Intake, settings: SettingsModal, background: Background, clock: Clock) -> None:
+    async def ask(body: Payload, ack: AsyncAck) -> BoltResponse:
         question = commanded(body, clock.now())
         if not question.text:
             return await ack(USAGE)
-        if closed := await reception.closed(question, shared=False):
+        if closed := await intake.closed(question, shared=False):
             return await ack(closed)
-        await reception.take(question)
+        await intake.take(question)
         return await ack(heading(question.text))
 
-    async def ritbot(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+    async def ritbot(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         if str(body.get("text") or "").strip().lower() != "settings":
             return await ack(HELP)
         background.start("settings", _done(settings.open, body, client))
         return await ack()
 
-    async def shortcut(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+    async def shortcut(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         question = picked(body)
-        word = await reception.closed(question, shared=False) if question else NO_WORDS
+        word = await intake.closed(question, shared=False) if question else NO_WORDS
         if question and not word:
             if not await is_in(client, question.channel):
                 question, word = privately(question, body), NOT_IN
-            await reception.take(question)
+            await intake.take(question)
         if word:
             background.start("shortcut", tell(body, client, word))
         return await ack()
 
-    app.command(ASK)(ask)
-    app.command(RITBOT)(ritbot)
+    app.command(ASK_COMMAND)(ask)
+    app.command(RITBOT_COMMAND)(ritbot)
     app.shortcut(SHORTCUT)(shortcut)
 
 
 def _buttons(app: AsyncApp, interactions: Interactions, background: Background) -> None:
     def pressed(action_id: str, press: Press) -> None:
-        async def listener(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+        async def listener(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
             background.start(action_id, _done(press, body, client))
             return await ack()
 
         app.action(action_id)(listener)
 
     pressed(actions.FEEDBACK, interactions.judge)
-    pressed(actions.SHOW_WAY, interactions.show_way)
+    pressed(actions.SHOW_TRACE, interactions.show_trace)
     pressed(actions.ASK_PERSON, interactions.ask_person)
     pressed(actions.RETRY, interactions.retry)
     pressed(actions.SHARE, interactions.share)
 
-    async def stopped(body: Json, client: AsyncWebClient) -> None:
+    async def stopped(body: Payload, client: AsyncWebClient) -> None:
         await interactions.stop(body, client)
 
     app.event("agent_session_stopped")(stopped)
@@ -154,10 +179,10 @@ def _buttons(app: AsyncApp, interactions: Interactions, background: Background) 
 def heading(text: str) -> str:
     """What stands at once where a command was typed, and over its answer later on: Slack lets nobody take it back, and
     does not show what was typed."""
-    return f"You asked: {escaped(shortened(plain(text), ASKED))}\nMy answer comes here, to you alone."
+    return f"You asked: {escaped(shortened(plain_line(text), MAX_HEADING_CHARACTERS))}\nMy answer comes here, to you alone."
 
 
-async def _done(press: Press, body: Json, client: AsyncWebClient) -> None:
+async def _done(press: Press, body: Payload, client: AsyncWebClient) -> None:
     """Whoever pressed hears of what could not be done."""
     try:
         sorry = await press(body, client)
@@ -168,18 +193,38 @@ async def _done(press: Press, body: Json, client: AsyncWebClient) -> None:
         await tell(body, client, sorry)
 
 
+async def tell(body: Payload, client: AsyncWebClient, text: str) -> None:
+    """A word to whoever pressed, picked or typed something, alone. `body`: the payload of that. Where ritbot is no member of the channel, the address
+    that came with the payload still works."""
+    container: Payload = body.get("container") or {}
+    channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or body.get("channel_id")
+    try:
+        await call(
+            client.chat_postEphemeral,
+            channel=str(channel),
+            user=person_of(body),
+            thread_ts=container.get("thread_ts") or None,
+            text=text,
+        )
+    except SlackRefused as error:
+        log.info("not_told", reason=str(error))
+        if address := str(body.get("response_url") or ""):
+            webhook = AsyncWebhookClient(address, proxy=client.proxy, retry_handlers=[])
+            await call(webhook.send_dict, body={"response_type": "ephemeral", "replace_original": False, "text": text})
+
+
 def _modals(
     app: AsyncApp, interactions: Interactions, settings: SettingsModal, home: Home, background: Background
 ) -> None:
-    async def explained(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+    async def explained(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         background.start("reason", interactions.explain(body, client))
         return await ack()
 
-    async def chosen(body: Json, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+    async def chosen(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         wrong = await settings.submit(body, client)
         return await ack(response_action="errors", errors=wrong) if wrong else await ack()
 
-    async def opened(body: Json, client: AsyncWebClient) -> None:
+    async def opened(body: Payload, client: AsyncWebClient) -> None:
         background.start("home", home.opened(body, client))
 
     app.view(actions.REASON_VIEW)(explained)
@@ -188,7 +233,7 @@ def _modals(
 
 
 def _installations(app: AsyncApp, workspaces: Workspaces) -> None:
-    async def removed(body: Json) -> None:
+    async def removed(body: Payload) -> None:
         await workspaces.removed(str(body.get("team_id") or ""))
 
     app.event("app_uninstalled")(removed)
@@ -196,10 +241,10 @@ def _installations(app: AsyncApp, workspaces: Workspaces) -> None:
 
 
 def _rest(app: AsyncApp) -> None:
-    async def let_go(body: Json) -> None:
+    async def let_go(body: Payload) -> None:
         log.debug("event_let_go", type=(body.get("event") or {}).get("type"))
 
-    async def failed(error: Exception, body: Json) -> None:
+    async def failed(error: Exception, body: Payload) -> None:
         kind = (body.get("event") or {}).get("type") or body.get("type") or body.get("command")
         log.warning("slack_request_failed", type=kind, kind=type(error).__name__, reason=str(error))
 

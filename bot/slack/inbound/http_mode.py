@@ -20,9 +20,9 @@ from starlette.routing import BaseRoute, Route
 
 log = structlog.get_logger()
 
-EVENTS = "/slack/events"
+EVENTS_PATH = "/slack/events"
 """Where the manifest sends events, interactivity and commands."""
-MOST_BYTES = 3_000_000
+MAX_BODY_BYTES = 3_000_000
 
 Step = Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]
 
@@ -44,7 +44,7 @@ def routes(app: AsyncApp, signing_secret: str, installer: AsyncOAuthFlow | None 
             return JSONResponse({"error": "the body cannot be read"}, 400)
         return to_starlette_response(await app.async_dispatch(asked))
 
-    return [Route(EVENTS, called, methods=["POST"]), *(_installing(installer) if installer else ())]
+    return [Route(EVENTS_PATH, called, methods=["POST"]), *(_installing(installer) if installer else ())]
 
 
 def _installing(installer: AsyncOAuthFlow) -> Sequence[BaseRoute]:
@@ -75,7 +75,7 @@ async def _body(request: Request) -> bytes | None:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BODY_BYTES:
             return None
     return bytes(body)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.events import QUESTIONS, dump_question
+from bot.events import QUESTIONS_TOPIC, dump_question
 from bot.model import ChannelSettings, Exchange, Question
 from bot.ports import BotStore
 from bot.slack.inbound.parse import IncomingMessage
@@ -74,7 +74,7 @@ class Intake:
 
     async def take(self, question: Question) -> None:
         """Write the question down, and put it into the log of its conversation: from now on ritbot is in the thread."""
-        await self._events.append(QUESTIONS, question.conversation, dump_question(question))
+        await self._events.append(QUESTIONS_TOPIC, question.conversation, dump_question(question))
         with suppress(Conflict, StoreUnavailable):  # it came before, or whoever answers puts it there
             await self._store.keep(Exchange(question), None)
         log.info("question_taken", question=question.id, kind=question.kind, attempt=question.attempt)

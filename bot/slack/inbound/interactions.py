@@ -1,4 +1,4 @@
-"""What people do with an answer: judge it, see the way to it, ask a person, try again, share it, stop it.
+"""What people do with an answer: judge it, see how it was found, ask a person, try again, share it, stop it.
 
 Each method takes the payload that Slack sent and a client of that workspace. What cannot be done comes back as a sentence
 for whoever pressed.
@@ -6,10 +6,9 @@ for whoever pressed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -18,18 +17,14 @@ from bot.answering.lease import ask_to_stop, changed
 from bot.model import Exchange, Feedback
 from bot.ports import BotStore
 from bot.slack.inbound.intake import Intake
-from bot.slack.inbound.parse import workspace
+from bot.slack.inbound.parse import Payload, person_of, workspace
 from bot.slack.outbound.client import SlackRefused, call
-from bot.slack.outbound.ephemeral_notice import who
 from bot.slack.render import actions
-from bot.slack.render.answer_message import Message, messages
-from bot.slack.render.escalation import escalation
+from bot.slack.render.answer_message import Message, escalation, messages
 from bot.slack.render.trace_modal import reason_modal, trace_modal
 from ingest.ports import Clock
 
 log = structlog.get_logger()
-
-Json = Mapping[str, Any]
 
 NOT_KNOWN = "I no longer have this answer: it is older than what I keep."
 ASKED_ALREADY = "A person has been asked already; see above in the thread."
@@ -41,17 +36,17 @@ NOT_HERE = "I could not post here: invite me to the channel first."
 class Interactions:
     """`person`: the id of the user group that is pinged for help, "" for none."""
 
-    def __init__(self, store: BotStore, reception: Intake, clock: Clock, *, person: str = "") -> None:
+    def __init__(self, store: BotStore, intake: Intake, clock: Clock, *, person: str = "") -> None:
         self._store = store
-        self._reception = reception
+        self._intake = intake
         self._clock = clock
         self._person = person
 
-    async def judge(self, body: Json, client: AsyncWebClient) -> str:
+    async def judge(self, body: Payload, client: AsyncWebClient) -> str:
         """Thumbs up or down: kept at once, then asked why."""
         value = _value(body)
         verdict, question_id = actions.feedback_of(value)
-        given = Feedback(who(body), verdict, self._clock.now())
+        given = Feedback(person_of(body), verdict, self._clock.now())
         if await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given)) is None:
             return NOT_KNOWN
         log.info("feedback_given", question=question_id, verdict=verdict)
@@ -61,16 +56,16 @@ class Interactions:
             log.info("reason_not_asked", question=question_id, reason=str(error))
         return ""
 
-    async def explain(self, body: Json, client: AsyncWebClient) -> None:
+    async def explain(self, body: Payload, client: AsyncWebClient) -> None:
         """The reason for a verdict."""
         view = body["view"]
         verdict, question_id = actions.feedback_of(str(view["private_metadata"]))
         words = view["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value") or ""
         if words.strip():
-            given = Feedback(who(body), verdict, self._clock.now(), words.strip())
+            given = Feedback(person_of(body), verdict, self._clock.now(), words.strip())
             await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given))
 
-    async def show_way(self, body: Json, client: AsyncWebClient) -> str:
+    async def show_trace(self, body: Payload, client: AsyncWebClient) -> str:
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
             return NOT_KNOWN
@@ -78,15 +73,15 @@ class Interactions:
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
         return ""
 
-    async def ask_person(self, body: Json, client: AsyncWebClient) -> str:
+    async def ask_person(self, body: Payload, client: AsyncWebClient) -> str:
         """Ping the user group in the thread, once for an answer, with what was asked, answered and read."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
             return NOT_KNOWN
-        message = escalation(exchange, group=self._person, asked_by=who(body))
+        message = escalation(exchange, group=self._person, asked_by=person_of(body))
         return await self._once("person", exchange, client, [message], ASKED_ALREADY)
 
-    async def retry(self, body: Json, client: AsyncWebClient) -> str:
+    async def retry(self, body: Payload, client: AsyncWebClient) -> str:
         """The same question once more, as one of its own."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
@@ -103,10 +98,10 @@ class Interactions:
         )
         if await self._exchange(again.id):
             return TRIED_ALREADY
-        await self._reception.take(again)
+        await self._intake.take(again)
         return ""
 
-    async def share(self, body: Json, client: AsyncWebClient) -> str:
+    async def share(self, body: Payload, client: AsyncWebClient) -> str:
         """A private answer, shown to the channel."""
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
@@ -116,7 +111,7 @@ class Interactions:
         )
         return await self._once("share", exchange, client, made, SHARED_ALREADY)
 
-    async def stop(self, body: Json, client: AsyncWebClient) -> None:
+    async def stop(self, body: Payload, client: AsyncWebClient) -> None:
         """Slack's Stop button (agent_session_stopped): everything under way in that thread stops."""
         event = body["event"]
         key = ":".join((workspace(body)[1], str(event["channel"]), str(event.get("thread_ts") or "")))
@@ -172,7 +167,7 @@ class Interactions:
         return str(posted["ts"])
 
 
-def _value(body: Json) -> str:
+def _value(body: Payload) -> str:
     """What the pressed element carries."""
     return str(body["actions"][0]["value"])
 

@@ -36,11 +36,11 @@ from ingest.ports import Clock
 
 log = structlog.get_logger()
 
-INSTALL = "/slack/install"
-INSTALLED = "/slack/oauth_redirect"
-AGREE = "/oauth/v2/authorize"
+INSTALL_PATH = "/slack/install"
+REDIRECT_PATH = "/slack/oauth_redirect"
+AUTHORIZE_PATH = "/oauth/v2/authorize"
 """Where people agree, on the host of Slack's Web API."""
-LASTS = timedelta(minutes=10)
+STATE_LASTS = timedelta(minutes=10)
 """So long one may take to agree."""
 
 
@@ -59,14 +59,14 @@ def installer(
         client_secret=client_secret,
         scopes=scopes,
         user_scopes=(),
-        install_path=INSTALL,
+        install_path=INSTALL_PATH,
         install_page_rendering_enabled=False,
-        redirect_uri_path=INSTALLED,
-        authorization_url=urljoin(client.base_url, AGREE),
+        redirect_uri_path=REDIRECT_PATH,
+        authorization_url=urljoin(client.base_url, AUTHORIZE_PATH),
         callback_options=AsyncCallbackOptions(success=_went_well, failure=_failed),
         installation_store=Installations(store),
         state_store=SignedStates(store, clock, client_secret),
-        state_expiration_seconds=int(LASTS.total_seconds()),
+        state_expiration_seconds=int(STATE_LASTS.total_seconds()),
     )
     return AsyncOAuthFlow(client=client, settings=settings)
 
@@ -125,7 +125,7 @@ class SignedStates(AsyncOAuthStateStore):
         return logging.getLogger("slack_bolt")
 
     async def async_issue(self, *_: object, **__: object) -> str:
-        until = self._clock.now() + LASTS
+        until = self._clock.now() + STATE_LASTS
         return self._signed(f"{int(until.timestamp())}.{secrets.token_urlsafe(16)}")
 
     async def async_consume(self, state: str) -> bool:

@@ -15,9 +15,10 @@ from typing import Any
 
 from bot.model import Question, QuestionKind, question_id
 
-Json = Mapping[str, Any]
+Payload = Mapping[str, Any]
+"""The body of what Slack sends."""
 
-SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
+SPOKEN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """Subtypes of a message in which a person says something."""
 _MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 _LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|>]*)\|([^>]*)>|<([a-z]+:[^|>]*)>|<#[A-Z0-9]+\|([^>]*)>")
@@ -34,13 +35,13 @@ class IncomingMessage:
     shared: bool
 
 
-def heard(body: Json, bot_user: str) -> IncomingMessage | None:
+def heard(body: Payload, bot_user: str) -> IncomingMessage | None:
     """An events_api payload (event_callback)."""
-    event: Json = body.get("event") or {}
+    event: Payload = body.get("event") or {}
     kind = str(event.get("type"))
     if kind not in ("app_mention", "message") or event.get("bot_id") or "edited" in event or event.get("hidden"):
         return None
-    if str(event.get("subtype") or "") not in SPOKEN or not event.get("user") or event["user"] == bot_user:
+    if str(event.get("subtype") or "") not in SPOKEN_SUBTYPES or not event.get("user") or event["user"] == bot_user:
         return None
     raw = str(event.get("text") or "")
     mentions = _MENTION.findall(raw)
@@ -61,15 +62,20 @@ def heard(body: Json, bot_user: str) -> IncomingMessage | None:
     return IncomingMessage(question, named, to_others, bool(body.get("is_ext_shared_channel")))
 
 
-def workspace(body: Json) -> tuple[str, str]:
+def workspace(body: Payload) -> tuple[str, str]:
     """(enterprise, team) of the installation that an event is for. In a channel shared with other companies the payload's
     own team may be theirs (docs.slack.dev, "Events API", authorizations)."""
-    authorized: Json = next(iter(body.get("authorizations") or ()), {})
+    authorized: Payload = next(iter(body.get("authorizations") or ()), {})
     team = authorized.get("team_id") or body.get("team_id")
     return str(authorized.get("enterprise_id") or body.get("enterprise_id") or ""), str(team or "")
 
 
-def commanded(body: Json, now: datetime) -> Question:
+def person_of(body: Payload) -> str:
+    """The id of whoever pressed, picked or typed; a command names it elsewhere than a button."""
+    return str((body.get("user") or {}).get("id") or body.get("user_id"))
+
+
+def commanded(body: Payload, now: datetime) -> Question:
     """A slash command: private, in no thread."""
     team, channel, user = str(body.get("team_id")), str(body.get("channel_id")), str(body.get("user_id"))
     return Question(
@@ -86,12 +92,12 @@ def commanded(body: Json, now: datetime) -> Question:
     )
 
 
-def picked(body: Json) -> Question | None:
+def picked(body: Payload) -> Question | None:
     """The shortcut on someone's message: it is the question, asked by whoever picked it, answered in its thread. None
     for a message without words."""
-    message: Json = body.get("message") or {}
-    team: Json = body.get("team") or {}
-    enterprise: Json = body.get("enterprise") or {}
+    message: Payload = body.get("message") or {}
+    team: Payload = body.get("team") or {}
+    enterprise: Payload = body.get("enterprise") or {}
     text = spoken(str(message.get("text") or ""), "")
     if not text:
         return None
@@ -112,7 +118,7 @@ def picked(body: Json) -> Question | None:
     return replace(question, id=question_id(question.team, question.channel, question.ts, "shortcut"))
 
 
-def privately(question: Question, body: Json) -> Question:
+def privately(question: Question, body: Payload) -> Question:
     """The same as a command would ask it: answered to whoever picked it alone, in no thread, each time anew."""
     own = question_id(question.team, question.channel, question.user, str(body.get("trigger_id")))
     return replace(question, id=own, thread="", ts="", response_url=str(body.get("response_url") or ""))
@@ -129,7 +135,9 @@ def spoken(text: str, bot_user: str) -> str:
     return re.sub(r"[ \t]+", " ", plain).strip(" \t\n,:") if bot_user else plain.strip()
 
 
-def _question(event: Json, *, kind: QuestionKind, team: str, text: str, asker_team: str, enterprise: str) -> Question:
+def _question(
+    event: Payload, *, kind: QuestionKind, team: str, text: str, asker_team: str, enterprise: str
+) -> Question:
     channel, ts = str(event.get("channel")), str(event.get("ts"))
     return Question(
         id=question_id(team, channel, ts),

@@ -6,9 +6,8 @@ settings name.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -16,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model import ChannelSettings
 from bot.ports import BotStore
 from bot.slack.inbound.intake import SettingsOf
+from bot.slack.inbound.parse import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import Block, plain_text
@@ -23,15 +23,13 @@ from ingest.ports import Clock
 
 log = structlog.get_logger()
 
-Json = Mapping[str, Any]
-
-MODES = {"mention": "when it is mentioned", "questions": "mentions and questions", "off": "never"}
-SWITCHES = {
+MODE_LABELS = {"mention": "when it is mentioned", "questions": "mentions and questions", "off": "never"}
+SWITCH_LABELS = {
     "quiet": "Say nothing where nothing is found (for questions that nobody asked ritbot)",
     "extracts": "Quote the documentation only; no model writes the answer",
     "follow_ups": "In a thread, answer on without a new mention",
 }
-STRATEGIES = {
+STRATEGY_LABELS = {
     "": "As set for the documentation",
     "rit": "rit: read what a table of contents offers",
     "vanilla": "vanilla: the best passages, one look",
@@ -40,7 +38,7 @@ STRATEGIES = {
     "pageindex": "pageindex: one page, its whole contents",
     "rdr2": "rdr2: unfold pages heading by heading",
 }
-MOST_SITES = 100
+MAX_SITES = 100
 AS_SET = "as-set"
 NO_CHANNEL = "These settings belong to a channel, and I cannot see this one. Invite me first: `/invite @ritbot`."
 NOT_YOURS = "Only whoever made this channel, or an admin of the workspace, can change how I behave here."
@@ -62,11 +60,11 @@ class SettingsModal:
         self._store = store
         self._settings_of = settings_of
         self._clock = clock
-        self._sites = tuple(sites)[:MOST_SITES]
+        self._sites = tuple(sites)[:MAX_SITES]
         self._strategies = tuple(strategies)
         self._managers = managers
 
-    async def open(self, body: Json, client: AsyncWebClient) -> str:
+    async def open(self, body: Payload, client: AsyncWebClient) -> str:
         """The command's payload; opens the modal."""
         team, channel, user = str(body["team_id"]), str(body["channel_id"]), str(body["user_id"])
         settings = await self._settings_of(team, channel)
@@ -74,9 +72,9 @@ class SettingsModal:
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
         return ""
 
-    async def submit(self, body: Json, client: AsyncWebClient) -> dict[str, str]:
+    async def submit(self, body: Payload, client: AsyncWebClient) -> dict[str, str]:
         """Keep what was chosen; what is wrong with it, by block id, else empty."""
-        view: Json = body["view"]
+        view: Payload = body["view"]
         team, _, channel = str(view["private_metadata"]).partition(":")
         user = str(body["user"]["id"])
         if not await self._manages(client, channel, user):
@@ -122,8 +120,8 @@ class SettingsModal:
         mode = {
             "type": "static_select",
             "action_id": "value",
-            "options": [_option(value, f"ritbot answers {label}") for value, label in MODES.items()],
-            "initial_option": _option(settings.mode, f"ritbot answers {MODES[settings.mode]}"),
+            "options": [_option(value, f"ritbot answers {label}") for value, label in MODE_LABELS.items()],
+            "initial_option": _option(settings.mode, f"ritbot answers {MODE_LABELS[settings.mode]}"),
         }
         made = [_input("mode", "When to answer", mode)]
         if self._sites:
@@ -145,14 +143,14 @@ class SettingsModal:
         switches: Block = {
             "type": "checkboxes",
             "action_id": "value",
-            "options": [_option(value, label) for value, label in SWITCHES.items()],
+            "options": [_option(value, label) for value, label in SWITCH_LABELS.items()],
         }
-        if on := [_option(value, label) for value, label in SWITCHES.items() if getattr(settings, value)]:
+        if on := [_option(value, label) for value, label in SWITCH_LABELS.items() if getattr(settings, value)]:
             switches["initial_options"] = on
         return [*made, _input("switches", "Also", switches, optional=True)]
 
 
-def _chosen(values: Json, before: ChannelSettings) -> ChannelSettings:
+def _chosen(values: Payload, before: ChannelSettings) -> ChannelSettings:
     """What the modal's state says; what it does not show stays as it was."""
     mode = _element(values, "mode").get("selected_option") or {}
     on = {option["value"] for option in _element(values, "switches").get("selected_options") or ()}
@@ -165,7 +163,7 @@ def _chosen(values: Json, before: ChannelSettings) -> ChannelSettings:
     return replace(
         before,
         strategy=strategy,
-        mode=mode["value"] if mode.get("value") in MODES else before.mode,
+        mode=mode["value"] if mode.get("value") in MODE_LABELS else before.mode,
         sites=sites,
         language=" ".join(str(_element(values, "language").get("value") or "").split()),
         quiet="quiet" in on,
@@ -176,7 +174,7 @@ def _chosen(values: Json, before: ChannelSettings) -> ChannelSettings:
 
 def _strategies(offered: Sequence[str], chosen: str) -> Block:
     """Slack takes no empty value: `AS_SET` stands for it."""
-    options = {AS_SET: STRATEGIES[""], **{name: STRATEGIES[name] for name in offered}}
+    options = {AS_SET: STRATEGY_LABELS[""], **{name: STRATEGY_LABELS[name] for name in offered}}
     initial = chosen if chosen in options else AS_SET
     return {
         "type": "static_select",
@@ -186,8 +184,8 @@ def _strategies(offered: Sequence[str], chosen: str) -> Block:
     }
 
 
-def _element(values: Json, block_id: str) -> Json:
-    found: Json = (values.get(block_id) or {}).get("value") or {}
+def _element(values: Payload, block_id: str) -> Payload:
+    found: Payload = (values.get(block_id) or {}).get("value") or {}
     return found
 
 
@@ -207,10 +205,10 @@ def _input(block_id: str, label: str, element: Block, *, optional: bool = False)
 
 def _summary(settings: ChannelSettings) -> str:
     said = [
-        f"*ritbot answers* {MODES[settings.mode]}",
+        f"*ritbot answers* {MODE_LABELS[settings.mode]}",
         f"*Documentation* {', '.join(settings.sites) or 'all'}",
-        *([f"*How to look* {STRATEGIES.get(settings.strategy, settings.strategy)}"] if settings.strategy else []),
+        *([f"*How to look* {STRATEGY_LABELS.get(settings.strategy, settings.strategy)}"] if settings.strategy else []),
         f"*Language* {settings.language or 'the language of the question'}",
-        *(f"• {label}" for value, label in SWITCHES.items() if getattr(settings, value)),
+        *(f"• {label}" for value, label in SWITCH_LABELS.items() if getattr(settings, value)),
     ]
     return "\n".join(said)

@@ -24,7 +24,7 @@ from bot.slack.outbound.client import SlackRefused, call
 
 log = structlog.get_logger()
 
-CLOSING = 5.0
+MAX_CLOSING_SECONDS = 5.0
 """Seconds that requests in hand, and the closing itself, may take."""
 
 
@@ -96,9 +96,9 @@ class Socket:
                 return
 
     async def _close(self, handler: _Handler) -> None:
-        await handler.drained(CLOSING)
+        await handler.drained(MAX_CLOSING_SECONDS)
         with suppress(TimeoutError, Exception):  # it is thrown away, whatever it says
-            async with asyncio.timeout(CLOSING):
+            async with asyncio.timeout(MAX_CLOSING_SECONDS):
                 await handler.client.close()  # type: ignore[no-untyped-call]
         await handler.client.aiohttp_client_session.close()
 

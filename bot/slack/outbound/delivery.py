@@ -1,4 +1,4 @@
-"""How answers reach people in Slack. Implements bot.ports.Voice: in the thread, or, for `/ask`, to the asker alone."""
+"""How answers reach people in Slack. Implements bot.ports.Delivery: in the thread, or, for `/ask`, to the asker alone."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ingest.ports import Clock
 log = structlog.get_logger()
 
 ClientOf = Callable[[str, str], Awaitable[AsyncWebClient]]
-"""(enterprise, team) -> a client with the token of that installation. Raises SpeechFailed where there is none."""
-THREAD_READ = 50
+"""(enterprise, team) -> a client with the token of that installation. Raises DeliveryFailed where there is none."""
+MAX_THREAD_MESSAGES = 50
 """Of a thread into which ritbot is called its first message and so many of the newest are read."""
-PAGE = 1_000
+THREAD_PAGE_MESSAGES = 1_000
 """Messages that Slack gives at once, the oldest first."""
 
 
@@ -39,29 +39,29 @@ class SlackDelivery:
         self._proxy = proxy
 
     @asynccontextmanager
-    async def speak(
-        self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
-    ) -> AsyncIterator[AnswerMessage]:
+    async def open(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[AnswerMessage]:
         question = exchange.question
         if question.response_url:
             yield EphemeralMessage(question, self._clock, person=self._person, proxy=self._proxy)
             return
         client = await self._client_of(question.enterprise, question.team)
-        speech = ThreadMessage(client, self._rates, exchange, keep, self._clock, person=self._person)
+        message = ThreadMessage(client, self._rates, exchange, keep, self._clock, person=self._person)
         try:
-            await speech.begin()
-            yield speech
+            await message.begin()
+            yield message
         finally:
-            await speech.leave()
+            await message.leave()
 
-    async def before(self, question: Question) -> Sequence[str]:
+    async def thread_before(self, question: Question) -> Sequence[str]:
         client = await self._client_of(question.enterprise, question.team)
         try:
             await self._rates.turn("conversations.replies", question.team)
-            thread = await call(client.conversations_replies, channel=question.channel, ts=question.thread, limit=PAGE)
+            thread = await call(
+                client.conversations_replies, channel=question.channel, ts=question.thread, limit=THREAD_PAGE_MESSAGES
+            )
         except SlackRefused as error:
             log.info("thread_not_read", reason=str(error))
             return ()
         said = [message for message in thread.get("messages", []) if str(message.get("ts", "")) < question.ts]
         texts = [text for message in said if (text := str(message.get("text", "")).strip())]
-        return [*texts[:1], *texts[1:][-THREAD_READ:]]
+        return [*texts[:1], *texts[1:][-MAX_THREAD_MESSAGES:]]

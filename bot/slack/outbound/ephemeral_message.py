@@ -13,17 +13,16 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.model import Question
 from bot.slack.outbound.client import SlackRefused, call
-from bot.slack.render.answer_message import Message, messages, notice
-from bot.slack.render.plain_fallback import plain_fallback
+from bot.slack.render.answer_message import Message, messages, notice, plain_fallback
 from ingest.ports import Clock
 from navigator.answer import Answer, Passage, Step
 
-MOST = 4
+MAX_MESSAGES = 4
 """Messages for one answer; one use of the address was its sign of life."""
 
 
 class EphemeralMessage:
-    """Implements bot.ports.Speech. `proxy`: as for all of Slack."""
+    """Implements bot.ports.AnswerMessage. `proxy`: as for all of Slack."""
 
     def __init__(self, question: Question, clock: Clock, *, person: bool, proxy: str | None = None) -> None:
         self._question = question
@@ -48,7 +47,7 @@ class EphemeralMessage:
             private=True,
         )
         try:
-            for position, message in enumerate(made[:MOST]):
+            for position, message in enumerate(made[:MAX_MESSAGES]):
                 await self._say(message, replace=position == 0 and self._again)
         except SlackRefused as error:
             if error.passing:

@@ -8,6 +8,7 @@ A worker that goes on where another one died finds what was posted, in our log o
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,12 +17,11 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import Exchange, Posted
-from bot.slack.outbound.client import Json, SlackRefused, call
+from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.outbound.rate_limiter import RateLimiter
-from bot.slack.render.answer_message import Message, messages, notice
-from bot.slack.render.plain_fallback import plain_fallback
-from bot.slack.render.sanitize import Stream
-from bot.slack.render.status_text import BUSY, STARTED, status_text
+from bot.slack.render.answer_message import Message, messages, notice, plain_fallback
+from bot.slack.render.blocks import shortened
+from bot.slack.render.sanitize import Stream, plain_line
 from ingest.ports import Clock
 from navigator.answer import Answer, Passage, Step
 
@@ -31,14 +31,23 @@ EVENT, BEGUN = "ritbot_answer", "ritbot_begun"
 """What a message of ours says of itself in its metadata: it answers a question, or a stream that did not come to that."""
 OURS_TO_MEND = frozenset("invalid_blocks invalid_blocks_format msg_blocks_too_long msg_too_long no_text".split())
 """What Slack says of a message that is not to its liking: then it is said more simply."""
-STREAMED = 12_000
+MAX_STREAMED_CHARACTERS = 12_000
 """Characters that a message holds (facts: cumulative for a payload); an answer that grows longer is shown at its end."""
-REFRESH = 90.0
+REFRESH_SECONDS = 90.0
 """Seconds; Slack takes a status away after about two minutes."""
+
+MAX_STATUS_CHARACTERS = 50
+"""Of a status or loading message (assistant.threads.setStatus)."""
+BUSY = "is looking for an answer …"
+"""Behind the bot's name, where a client does not show what goes on."""
+STARTED = "Looking into the documentation …"
+
+_OFFERED = re.compile(r"^ *\d+: |\"is_readable\": true", re.MULTILINE)
+"""A line of a forest that the model may read."""
 
 
 class ThreadMessage:
-    """One answer in a thread. Implements bot.ports.Speech."""
+    """One answer in a thread. Implements bot.ports.AnswerMessage."""
 
     def __init__(
         self,
@@ -49,7 +58,7 @@ class ThreadMessage:
         clock: Clock,
         *,
         person: bool,
-        refresh: float = REFRESH,
+        refresh: float = REFRESH_SECONDS,
     ) -> None:
         self._client = client
         self._rates = rates
@@ -100,7 +109,7 @@ class ThreadMessage:
             self._stream = Stream(self._passages)
         fed, self._fed = self._fed, len(text)
         for piece in (*self._stream.feed(text[fed:]), *self._stream.finish()):  # paragraphs come whole
-            if self._stream.sent > STREAMED or not await self._append(piece):
+            if self._stream.sent > MAX_STREAMED_CHARACTERS or not await self._append(piece):
                 self._may_stream = False
                 return
 
@@ -148,7 +157,7 @@ class ThreadMessage:
 
     async def _post(self, message: Message, *, main: bool) -> None:
         await self._rates.turn("chat.postMessage", self._question.team, self._question.channel)
-        arguments: Json = {
+        arguments: JsonObject = {
             "channel": self._question.channel,
             "thread_ts": self._root,
             "text": message.text,
@@ -208,7 +217,7 @@ class ThreadMessage:
                 self._sign = ""  # so does a stream
                 await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
             elif self._rates.free("chat.appendStream", question.team):
-                arguments: Json = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
+                arguments: JsonObject = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
                 await call(self._client.chat_appendStream, again=False, **arguments)
             else:
                 return False
@@ -272,7 +281,7 @@ class ThreadMessage:
         self._posted = posted
         await self._keep_posted(posted)
 
-    def _of_itself(self, kind: str) -> Json:
+    def _of_itself(self, kind: str) -> JsonObject:
         return {"event_type": kind, "event_payload": {"question": self._question.id}}
 
     async def _found(self, known: Sequence[str] = ()) -> Posted | None:
@@ -298,6 +307,29 @@ class ThreadMessage:
             return None
 
 
-def _question_of(message: Json) -> str:
+def _question_of(message: JsonObject) -> str:
     metadata = message.get("metadata") or {}
     return str((metadata.get("event_payload") or {}).get("question")) if metadata.get("event_type") == EVENT else ""
+
+
+def status_text(step: Step, passages: Sequence[Passage]) -> str:
+    """What a tool call led to: "Looking through 12 sections …", "Reading Scaling › Autoscaling"."""
+    if step.error is not None:
+        return "Trying another way …"
+    if step.shown is not None:
+        count = len(_OFFERED.findall(step.shown or ""))
+        return f"Looking through {count} section{'' if count == 1 else 's'} …" if count else "Trying other words …"
+    read = [passage for passage in passages if passage.number in step.numbers]
+    if not read and step.query:
+        return "Trying other words …"
+    if not read:
+        return "Looking for the right section …"
+    more = f" and {len(read) - 1} more" if len(read) > 1 else ""
+    return f"{_reading(read[0].path, MAX_STATUS_CHARACTERS - len(more))}{more}"
+
+
+def _reading(path: Sequence[str], most: int) -> str:
+    """The section under its page or parent; a long parent gives way, then the section's own end."""
+    *above, own = [plain_line(title) for title in path[-2:]] or ["a section"]
+    whole = f"Reading {' › '.join([*above, own])}"
+    return whole if len(whole) <= most else shortened(f"Reading {own}", most)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bot.model import Verdict
 
 FEEDBACK = "ritbot_feedback"
-SHOW_WAY = "ritbot_show_way"
+SHOW_TRACE = "ritbot_show_way"
 ASK_PERSON = "ritbot_ask_person"
 RETRY = "ritbot_retry"
 SHARE = "ritbot_share"
-"""action_id of a button. The value of each is the question's id, of FEEDBACK a `feedback_value`."""
+"""action_id of a button; messages in the field carry them, so they stay as they are. The value of each is the question's id, of FEEDBACK a `feedback_value`."""
 
-WAY_VIEW = "ritbot_way"
+TRACE_VIEW = "ritbot_way"
 REASON_VIEW = "ritbot_reason"
 SETTINGS_VIEW = "ritbot_settings"
 """callback_id of a modal. private_metadata is the question's id, of REASON_VIEW a `feedback_value`, of

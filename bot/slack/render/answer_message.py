@@ -1,4 +1,4 @@
-"""An answer as Slack messages: its text, one row a cited section, remarks, buttons. Pure.
+"""An answer as Slack messages: its text, one row a cited section, remarks, buttons; or a call for help with it. Pure.
 
 The first message holds the answer or its beginning; what Slack's limits leave out follows in further messages of the
 thread, cut at the borders of pieces. Rows, remarks and buttons end the last one. Every number in the text is a link to
@@ -13,26 +13,31 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.freshness import ago
+from bot.model import Exchange
 from bot.slack.render import actions, blocks
-from bot.slack.render.blocks import LIMITS, Block, BlockLimits, shortened
-from bot.slack.render.markdown import parse
-from bot.slack.render.markdown_blocks import Code, MarkdownHeading, MarkdownTable, Paragraph, Piece, Rule, joined
+from bot.slack.render.blocks import LIMITS, Block, BlockLimits, link, path, shortened
+from bot.slack.render.markdown import parse_markdown
+from bot.slack.render.markdown_blocks import Code, MarkdownHeading, MarkdownTable, Paragraph, Piece, Rule, markdown_of
 from bot.slack.render.message_split import grouped
-from bot.slack.render.sanitize import escaped, gate_of, link_of, links_of, neutral, plain
+from bot.slack.render.sanitize import escaped, gate_of, plain_line, sanitized, source_link, source_links
 from ingest.text.sentences import sentences
 from navigator.answer import Answer, CitedSource, Passage
 
-SUMMARY = 150
+MAX_SUMMARY_CHARACTERS = 150
 """Characters of a message's `text`: what a notification, a search result and a screen reader say."""
-CLAIMS = 5
+MAX_CLAIMS = 5
 """How many unsupported claims are spelled out."""
-CLAIM = 300
-ENOUGH = 40
+MAX_CLAIM_CHARACTERS = 300
+MAX_FALLBACK_CHARACTERS, MAX_FALLBACK_BYTES = 3_000, 3_900
+"""Of a message without blocks: chat.update takes 4,000 bytes of `text`."""
+MAX_ESCALATED_QUESTION_CHARACTERS, MAX_ESCALATED_ANSWER_CHARACTERS, MAX_ESCALATED_SECTIONS = 1_000, 1_200, 8
+"""What a call for help repeats of the exchange."""
+MIN_SUMMARY_CHARACTERS = 40
 """Characters of a sentence that says enough by itself."""
-ASKED = 80
+MAX_ASKED_CHARACTERS = 80
 """Characters of the question where a `text` names it."""
 
-_MARK = re.compile(r"(?<!\w)\s*\[\d+\]|\s+\[\d+\]")
+_SPACED_MARK = re.compile(r"(?<!\w)\s*\[\d+\]|\s+\[\d+\]")
 
 GREETED = (
     "• Mention me in a channel, or write to me directly, and ask in your own words.",
@@ -66,7 +71,9 @@ def messages(
     only the asker sees it."""
     text = answer.text if answer.outcome in ("answered", "not_found") else ""
     room = limits.characters - blocks.characters([blocks.markdown("")])
-    groups = grouped(neutral(parse(text), gate_of(answer), links_of(answer.sources)), room, limits.pieces) or [()]
+    groups = grouped(
+        sanitized(parse_markdown(text), gate_of(answer), source_links(answer.sources)), room, limits.pieces
+    ) or [()]
     tail = [*_told(answer), *_rows(answer, now, limits), *_remarks(answer)]
     tail += _buttons(answer, question_id, person=person, retry=retry, private=private)
     packed = _packed(groups, tail, limits)
@@ -82,12 +89,52 @@ def notice(text: str, *, question_id: str = "", retry: bool = False, trace_id: s
         made.append(blocks.context([f"Trace id {trace_id}"]))
     if retry:
         made.append(blocks.buttons([blocks.button(actions.RETRY, "Retry", question_id)]))
-    return Message(escaped(shortened(plain(text), SUMMARY)), tuple(made))
+    return Message(escaped(shortened(plain_line(text), MAX_SUMMARY_CHARACTERS)), tuple(made))
+
+
+def plain_fallback(answer: Answer) -> Message:
+    """The answer as plain text with links, for where Slack refuses its blocks: the text's beginning, and as many source
+    rows as fit."""
+    said = "\n\n".join(plain_line(piece.plain) for piece in parse_markdown(answer.text))
+    rows = [f"[{source.number}] {link(source_link(source), path(source.first.path))}" for source in answer.sources]
+    kept: list[str] = []
+    for row in rows:
+        if _bytes("\n".join([*kept, row])) > MAX_FALLBACK_BYTES // 2:
+            break
+        kept.append(row)
+    tail = "\n".join(["", "", *kept]) if kept else ""
+    most = MAX_FALLBACK_CHARACTERS
+    while _bytes(escaped(shortened(said, most)) + tail) > MAX_FALLBACK_BYTES:
+        most -= 200
+    return Message(escaped(shortened(said, most)) + tail, ())
+
+
+def escalation(exchange: Exchange, *, group: str, asked_by: str) -> Message:
+    """When a person is asked instead: what was asked, answered and read. The one message of ritbot's that mentions
+    anybody: the group that the settings name and the person who pressed."""
+    question, answer = exchange.question, exchange.answer
+    asked = shortened(plain_line(exchange.standalone or question.text), MAX_ESCALATED_QUESTION_CHARACTERS)
+    who = f"<!subteam^{group}>" if group.startswith("S") else f"<@{group}>"
+    made = [
+        blocks.section(f"{who} <@{asked_by}> asks for a person's help."),
+        blocks.section(f"*Question*\n{escaped(asked)}"),
+    ]
+    if answer is not None:
+        said = " ".join(plain_line(piece.plain) for piece in parse_markdown(answer.text))
+        made.append(
+            blocks.section(
+                f"*What I answered*\n{escaped(shortened(said, MAX_ESCALATED_ANSWER_CHARACTERS)) or 'Nothing.'}"
+            )
+        )
+        read = [f"• {link(p.link, path(p.path))}" for p in answer.trace.passages[:MAX_ESCALATED_SECTIONS]]
+        if read:
+            made.append(blocks.section("\n".join(["*What I read*", *read])))
+    return Message(escaped(shortened(f"A person's help is asked for: {asked}", 150)), tuple(made))
 
 
 def _packed(groups: Sequence[tuple[Piece, ...]], tail: Sequence[Block], limits: BlockLimits) -> list[list[Block]]:
     """The blocks of each message; the tail goes into the last, and on into further ones where it does not fit."""
-    packed = [[blocks.markdown(joined(group))] if group else [] for group in groups]
+    packed = [[blocks.markdown(markdown_of(group))] if group else [] for group in groups]
     for block in tail:
         if blocks.characters([*packed[-1], block]) > limits.characters or len(packed[-1]) >= limits.blocks:
             packed.append([])
@@ -112,12 +159,12 @@ def _rows(answer: Answer, now: datetime, limits: BlockLimits) -> Iterator[Block]
 
 
 def _source(source: CitedSource, now: datetime) -> str:
-    shown = blocks.link(link_of(source), blocks.path(source.first.path))
+    shown = link(source_link(source), path(source.first.path))
     return f"[{source.number}] {shown} · checked {ago(source.first.checked_at, now)}"
 
 
 def _near(passage: Passage) -> str:
-    return f"• {blocks.link(passage.link, blocks.path(passage.path))}"
+    return f"• {link(passage.link, path(passage.path))}"
 
 
 def _remarks(answer: Answer) -> Iterator[Block]:
@@ -130,7 +177,9 @@ def _remarks(answer: Answer) -> Iterator[Block]:
     if any(notes):
         yield blocks.context([note for note in notes if note])
     if answer.unsupported:
-        claims = [f"“{shortened(plain(claim), CLAIM)}”" for claim in answer.unsupported[:CLAIMS]]
+        claims = [
+            f"“{shortened(plain_line(claim), MAX_CLAIM_CHARACTERS)}”" for claim in answer.unsupported[:MAX_CLAIMS]
+        ]
         more = len(answer.unsupported) - len(claims)
         claims += [f"and {more} more"] if more else []
         yield blocks.context(["Not supported by any section that I read:", *claims])
@@ -142,7 +191,7 @@ def _buttons(answer: Answer, question_id: str, *, person: bool, retry: bool, pri
     found = answer.outcome == "answered"
     offered = [
         (retry, actions.RETRY, "Retry"),
-        (bool(answer.trace.steps), actions.SHOW_WAY, "Show the way"),
+        (bool(answer.trace.steps), actions.SHOW_TRACE, "How I found this"),
         (person, actions.ASK_PERSON, "Ask a person"),
         (private and found, actions.SHARE, "Share in channel"),
     ]
@@ -162,29 +211,31 @@ def _summary(answer: Answer, group: Sequence[Piece]) -> str:
     """What this answer says, in a sentence; where it says nothing, what was asked."""
     match answer.outcome:
         case "failed":
-            return shortened(f"I could not answer {_asked(answer)}: {escaped(plain(answer.text))}", SUMMARY)
+            return shortened(
+                f"I could not answer {_asked(answer)}: {escaped(plain_line(answer.text))}", MAX_SUMMARY_CHARACTERS
+            )
         case "not_found":
             return f"I found nothing about {_asked(answer)}"
         case "greeting":
-            return escaped(shortened(plain(answer.text), SUMMARY))
+            return escaped(shortened(plain_line(answer.text), MAX_SUMMARY_CHARACTERS))
     return _first_sentence(group) or f"The answer to {_asked(answer)}"
 
 
 def _asked(answer: Answer) -> str:
-    return f"“{escaped(shortened(plain(answer.understood or answer.question), ASKED))}”"
+    return f"“{escaped(shortened(plain_line(answer.understood or answer.question), MAX_ASKED_CHARACTERS))}”"
 
 
 def _first_sentence(group: Sequence[Piece]) -> str:
     """The first words that say something: of a text rather than of what announces one, a heading, a table or code; the
     next sentence too where one says little."""
     ranked = sorted(group, key=_announces)
-    said = plain(_MARK.sub("", ranked[0].plain)) if ranked else ""
+    said = plain_line(_SPACED_MARK.sub("", ranked[0].plain)) if ranked else ""
     chosen = ""
     for sentence in sentences(said):
-        if chosen and (len(chosen) >= ENOUGH or len(chosen) + len(sentence) > SUMMARY):
+        if chosen and (len(chosen) >= MIN_SUMMARY_CHARACTERS or len(chosen) + len(sentence) > MAX_SUMMARY_CHARACTERS):
             break
         chosen += sentence
-    return escaped(shortened(chosen.strip(), SUMMARY))
+    return escaped(shortened(chosen.strip(), MAX_SUMMARY_CHARACTERS))
 
 
 def _announces(piece: Piece) -> int:
@@ -197,3 +248,7 @@ def _is_title(paragraph: Paragraph) -> bool:
     """A line that is bold from end to end, but for its marks: the path over an extract."""
     texts = [span for span in paragraph.spans if span.kind not in ("link", "mark") and span.text.strip()]
     return bool(texts) and all("**" in span.styles for span in texts)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.slack.render.actions import FEEDBACK, feedback_value
 from bot.slack.render.markdown_spans import destination
-from bot.slack.render.sanitize import escaped, leads, plain
+from bot.slack.render.sanitize import escaped, leads, plain_line
 
 Block = dict[str, Any]
 
@@ -25,9 +25,9 @@ class BlockLimits:
 
 
 LIMITS = BlockLimits()
-TITLE = 60
+MAX_TITLE_CHARACTERS = 60
 """Characters of a section's title in a path."""
-PATH = 120
+MAX_PATH_CHARACTERS = 120
 """Characters of a path."""
 
 
@@ -70,7 +70,7 @@ def context(texts: Sequence[str]) -> Block:
 
 def plain_text(text: str, most: int) -> Block:
     """Slack takes no empty text."""
-    return {"type": "plain_text", "text": shortened(plain(text), most) or "…", "emoji": False}
+    return {"type": "plain_text", "text": shortened(plain_line(text), most) or "…", "emoji": False}
 
 
 def button(action_id: str, label: str, question_id: str, *, sure: str = "") -> Block:
@@ -117,9 +117,9 @@ def link(url: str, label: str) -> str:
     return f"<{destination(url).replace('&', '&amp;')}|{label}>"
 
 
-def path(titles: Sequence[str], most: int = PATH) -> str:
+def path(titles: Sequence[str], most: int = MAX_PATH_CHARACTERS) -> str:
     """ "Guide › … › Scaling", escaped: a long path loses its middle, a long title its end."""
-    shown = [escaped(shortened(plain(title), TITLE)) for title in titles] or ["(no title)"]
+    shown = [escaped(shortened(plain_line(title), MAX_TITLE_CHARACTERS)) for title in titles] or ["(no title)"]
     while len(shown) > 3 and len(" › ".join(shown)) > most:
         del shown[len(shown) // 2]
     cut = len(shown) < len(titles)

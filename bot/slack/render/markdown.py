@@ -25,30 +25,30 @@ from bot.slack.render.markdown_blocks import (
 )
 from bot.slack.render.markdown_spans import Span
 
-NESTING = 60
+MAX_NESTING = 60
 """How deep quotes and lists may stand in each other; the parser loses what is deeper."""
 
 _MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING})
+    MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     .enable(["table", "strikethrough"])
     .disable(["reference"])
 )
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
+_FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BREAKS = re.compile(r"\s*[\t\n\r\x85\u2028\u2029]\s*")
 _ALIGNED = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
-def parse(text: str) -> tuple[Piece, ...]:
+def parse_markdown(text: str) -> tuple[Piece, ...]:
     """The document's pieces in order; of a document that is nested too deeply its source, as code."""
     tokens = _MARKDOWN.parse(_CONTROL.sub("\ufffd", text))
-    if any(token.level >= NESTING - 1 for token in tokens):
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return (Code(text.strip("\n")),)
     return _pieces(SyntaxTreeNode(tokens), nested=False)
 
 
-def settled(text: str) -> int:
+def settled_end(text: str) -> int:
     """Where the last piece begins that more text could still change: all before it is as it will be. Only whole lines
     count."""
     lines = [0, *(match.end() for match in _LINE_END.finditer(text))]
@@ -69,7 +69,7 @@ def _piece(node: SyntaxTreeNode, nested: bool) -> Iterator[Piece]:
         case "heading" if spans := _spans_of(node):
             yield MarkdownHeading(int(node.tag[1:]), spans)
         case "fence" | "code_block" if node.content.strip():
-            language = _LANGUAGE.match(node.info.strip())
+            language = _FENCE_LANGUAGE.match(node.info.strip())
             yield Code(node.content.removesuffix("\n"), language[0] if language else "")
         case "hr":
             yield Rule(node.markup[:3])

@@ -2,25 +2,31 @@
 
 A piece that is too long is split at a border: code between lines with its fence reopened, lists between items, tables
 between rows with the header repeated, text between sentences or words. Every part is at most `limit` characters, where
-`limit` is at least SMALLEST.
+`limit` is at least MIN_PART_CHARACTERS.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
-from bot.slack.render.markdown_spans import APART, Span, cut, words, write
-from bot.slack.render.tables import aligned
+from bot.slack.render.markdown_spans import APART, Span, cut_spans, text_of, write_markdown
 
-SMALLEST = 1_000
-_INNER = 100
+MIN_PART_CHARACTERS = 1_000
+_MIN_INNER_CHARACTERS = 100
 """To so few characters a part may shrink inside quotes and lists, which need room of their own."""
-TABLE_ROWS, TABLE_COLUMNS, TABLE_CHARACTERS = 100, 20, 10_000
+MAX_TABLE_ROWS, MAX_TABLE_COLUMNS, MAX_TABLE_CHARACTERS = 100, 20, 10_000
 """What Slack shows as a table (facts of the table block); a cell must not be empty."""
+MAX_TABLE_WIDTH = 100
+"""Columns of monospace text up to which a table stays unwrapped."""
+MAX_CELL_WIDTH = 36
+"""The widest that a column may be in a table that is wrapped."""
 
-_TICKS = re.compile(r"`(?=``)|(?<=`)`(?=`)")
+_FENCE_TICKS = re.compile(r"`(?=``)|(?<=`)`(?=`)")
 
 Spans = tuple[Span, ...]
 Rewrite = Callable[[Spans], Spans]
@@ -33,14 +39,14 @@ class Paragraph:
 
     @property
     def markdown(self) -> str:
-        return write(self.spans)
+        return write_markdown(self.spans)
 
     @property
     def plain(self) -> str:
-        return words(self.spans)
+        return text_of(self.spans)
 
     def split(self, limit: int) -> list[Piece]:
-        return [Paragraph(part) for part in cut(self.spans, limit)]
+        return [Paragraph(part) for part in cut_spans(self.spans, limit)]
 
     def rewritten(self, spans: Rewrite, code: Recode) -> Piece:
         return Paragraph(spans(self.spans))
@@ -53,17 +59,17 @@ class MarkdownHeading:
 
     @property
     def markdown(self) -> str:
-        text = write(self.spans, cell=True).replace("\\|", "|")
+        text = write_markdown(self.spans, cell=True).replace("\\|", "|")
         closing = text.rstrip("#")
         escaped = f"{closing}\\{text[len(closing) :]}" if closing != text and closing[-1:] in ("", " ") else text
         return f"{'#' * self.level} {escaped}"
 
     @property
     def plain(self) -> str:
-        return words(self.spans)
+        return text_of(self.spans)
 
     def split(self, limit: int) -> list[Piece]:
-        return [MarkdownHeading(self.level, part) for part in cut(self.spans, limit - self.level - 2)]
+        return [MarkdownHeading(self.level, part) for part in cut_spans(self.spans, limit - self.level - 2)]
 
     def rewritten(self, spans: Rewrite, code: Recode) -> Piece:
         return MarkdownHeading(self.level, spans(self.spans))
@@ -98,7 +104,7 @@ class Code:
 
     @property
     def markdown(self) -> str:
-        return f"```{self.language}\n{_TICKS.sub('`' + APART, self.text)}\n```"
+        return f"```{self.language}\n{_FENCE_TICKS.sub('`' + APART, self.text)}\n```"
 
     @property
     def plain(self) -> str:
@@ -137,26 +143,26 @@ class MarkdownTable:
     @property
     def native(self) -> bool:
         """Whether Slack can show it as a table."""
-        cells = [words(cell).strip() for row in self.rows for cell in row]
+        cells = [text_of(cell).strip() for row in self.rows for cell in row]
         return (
             not self.monospace
-            and len(self.rows) <= TABLE_ROWS
-            and len(self.columns) <= TABLE_COLUMNS
+            and len(self.rows) <= MAX_TABLE_ROWS
+            and len(self.columns) <= MAX_TABLE_COLUMNS
             and all(cells)
-            and sum(map(len, cells)) <= TABLE_CHARACTERS
+            and sum(map(len, cells)) <= MAX_TABLE_CHARACTERS
         )
 
     @property
     def markdown(self) -> str:
         if not self.native:
-            return Code(aligned([[" ".join(words(cell).split()) for cell in row] for row in self.rows])).markdown
-        written = [[write(cell, cell=True) for cell in row] for row in self.rows]
+            return Code(_aligned([[" ".join(text_of(cell).split()) for cell in row] for row in self.rows])).markdown
+        written = [[write_markdown(cell, cell=True) for cell in row] for row in self.rows]
         lines = [f"| {' | '.join(row)} |" for row in [written[0], list(self.columns), *written[1:]]]
         return "\n".join(lines)
 
     @property
     def plain(self) -> str:
-        return "\n".join(" ".join(words(cell) for cell in row) for row in self.rows)
+        return "\n".join(" ".join(text_of(cell) for cell in row) for row in self.rows)
 
     def split(self, limit: int) -> list[Piece]:
         if len(self.markdown) <= limit:
@@ -184,7 +190,7 @@ class Quote:
 
     @property
     def markdown(self) -> str:
-        return "\n".join(f"> {line}".rstrip() for line in joined(self.pieces).split("\n"))
+        return "\n".join(f"> {line}".rstrip() for line in markdown_of(self.pieces).split("\n"))
 
     @property
     def plain(self) -> str:
@@ -248,7 +254,7 @@ class MarkdownList:
 Piece = Paragraph | MarkdownHeading | Rule | Code | MarkdownTable | Quote | MarkdownList
 
 
-def joined(pieces: Sequence[Piece]) -> str:
+def markdown_of(pieces: Sequence[Piece]) -> str:
     """The pieces as one Markdown document."""
     return "\n\n".join(piece.markdown for piece in pieces)
 
@@ -266,8 +272,8 @@ def _fitting(piece: Piece, limit: int, wrap: Callable[[tuple[Piece, ...]], Piece
         return [piece]
     size = limit
     parts = piece.split(size)
-    while size > _INNER and any(len(wrap((part,)).markdown) > limit for part in parts):
-        size = max(_INNER, size * 2 // 3)
+    while size > _MIN_INNER_CHARACTERS and any(len(wrap((part,)).markdown) > limit for part in parts):
+        size = max(_MIN_INNER_CHARACTERS, size * 2 // 3)
         parts = piece.split(size)
     return parts
 
@@ -282,3 +288,32 @@ def _runs(sizes: Sequence[int], limit: int) -> Iterator[tuple[int, int]]:
         total += size
     if sizes:
         yield first, len(sizes)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """The rows in columns of one width, for where only monospace can show them; the first one underlined. A wide table's long cells take several lines."""
+    columns = max(map(len, rows), default=0)
+    filled = [[*row, *[""] * (columns - len(row))] for row in rows]
+    if sum(2 + max(_width(row[c]) for row in filled) for c in range(columns)) - 2 > MAX_TABLE_WIDTH:
+        lines = [[_wrapped(cell) for cell in row] for row in filled]
+    else:
+        lines = [[[cell] for cell in row] for row in filled]
+    widths = [max(_width(line) for row in lines for line in row[c]) for c in range(columns)]
+    shown = [_line(cells, widths) for row in lines for cells in zip_longest(*row, fillvalue="")]
+    head = max((len(cell) for cell in lines[0]), default=0) if lines else 0
+    return "\n".join([*shown[:head], _line(["─" * w for w in widths], widths), *shown[head:]])
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes in monospace: two for wide characters, none for combining ones."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def _wrapped(cell: str) -> list[str]:
+    return textwrap.wrap(cell, MAX_CELL_WIDTH, break_on_hyphens=False) or [""]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell + " " * (w - _width(cell)) for cell, w in zip(cells, widths, strict=True)).rstrip()

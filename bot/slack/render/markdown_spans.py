@@ -39,12 +39,12 @@ class Span:
     target: str = ""
 
 
-def words(spans: Sequence[Span]) -> str:
+def text_of(spans: Sequence[Span]) -> str:
     """What a reader reads, without any markup."""
     return "".join(span.text for span in spans)
 
 
-def write(spans: Sequence[Span], *, cell: bool = False) -> str:
+def write_markdown(spans: Sequence[Span], *, cell: bool = False) -> str:
     """The spans as Markdown. `cell`: inside a table, where it is all one line."""
     parts: list[str] = []
     styles: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def _merged(spans: Sequence[Span]) -> list[Span]:
     merged: list[Span] = []
     for (kind, styles, _), group in groupby(spans, key=lambda s: (s.kind, s.styles, "\n" in s.text)):
         same = list(group)
-        merged += [Span(words(same), kind, styles)] if kind == "text" else same
+        merged += [Span(text_of(same), kind, styles)] if kind == "text" else same
     return merged
 
 
@@ -130,9 +130,14 @@ def _escaped(text: str, cell: bool, *, label: bool = False, before_link: bool = 
     return _SPECIAL.sub(one, text)
 
 
+def ticks_apart(text: str) -> str:
+    """Backticks, each held apart from the next."""
+    return _TICKS.sub("`" + APART, text)
+
+
 def _code(text: str, cell: bool) -> str:
     """Backticks inside are held apart by an invisible character: three in a row begin a fence for Slack."""
-    inner = _TICKS.sub("`" + APART, text)
+    inner = ticks_apart(text)
     ticks = "``" if "`" in inner else "`"
     padded = inner[0] == "`" or inner[-1] == "`" or (inner[0] == inner[-1] == " " and inner.strip(" ") != "")
     inner = f" {inner} " if padded else inner
@@ -151,7 +156,7 @@ def destination(url: str) -> str:
     return safe if depth == 0 else safe.replace("(", "%28").replace(")", "%29")
 
 
-def cut(spans: Sequence[Span], limit: int) -> list[tuple[Span, ...]]:
+def cut_spans(spans: Sequence[Span], limit: int) -> list[tuple[Span, ...]]:
     """The spans in parts that are each written in at most `limit` characters: cut after a sentence if one ends in the
     second half, else after a word, never in a link, a code span or a mark. Only what is longer than half a part by
     itself is cut inside: such a word or code anywhere, such a link loses its target."""
@@ -165,7 +170,7 @@ def cut(spans: Sequence[Span], limit: int) -> list[tuple[Span, ...]]:
             parts.append(tuple(atoms[start:border]))
             start, total = border, sum(costs[border:position])
         total += cost
-    return [part for part in [*parts, tuple(atoms[start:])] if words(part).strip()]
+    return [part for part in [*parts, tuple(atoms[start:])] if text_of(part).strip()]
 
 
 def _atoms(span: Span, longest: int) -> list[Span]:
@@ -206,6 +211,6 @@ def _border(atoms: Sequence[Span], costs: Sequence[int], start: int, end: int) -
     for position in places:
         if sum(costs[start:position]) < half:
             break
-        if _SENTENCE_END.search(words(atoms[max(start, position - 9) : position])):
+        if _SENTENCE_END.search(text_of(atoms[max(start, position - 9) : position])):
             return position
     return places[0] if places else end

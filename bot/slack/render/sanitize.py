@@ -1,6 +1,6 @@
 """The last gate before Slack: no live mention, and no address but those of sections that were read. Pure.
 
-Three ways out pass through here: plain text (`plain`), pieces for a markdown block (`neutral`), and an
+Three ways out pass through here: plain text (`plain_line`), pieces for a markdown block (`sanitized`), and an
 answer that arrives bit by bit (`Stream`). Prose loses every mention; code stays as it is but for the very tokens
 that Slack would turn into a mention wherever they stand.
 """
@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from bot.slack.render.markdown import parse, settled
-from bot.slack.render.markdown_blocks import SMALLEST, MarkdownTable, Piece, Spans, joined
-from bot.slack.render.markdown_spans import APART, Span
+from bot.slack.render.markdown import parse_markdown, settled_end
+from bot.slack.render.markdown_blocks import MIN_PART_CHARACTERS, MarkdownTable, Piece, Spans, markdown_of
+from bot.slack.render.markdown_spans import Span, ticks_apart
 from bot.slack.render.message_split import BETWEEN, grouped, one_table
 from navigator.answer import Answer, CitedSource, Passage
 from navigator.citations.links import LEFT_OUT
 
-LONGEST_LINK = 2_000
+MAX_LINK_CHARACTERS = 2_000
 """Characters of an address that a message still carries."""
 
 # What a reader does not see, and what Slack or a client may drop before it looks for a mention.
@@ -39,11 +39,10 @@ _TOKEN = re.compile(
     rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))"
 )
 _BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
-_ADDRESS = re.compile(
+_WRITTEN_ADDRESS = re.compile(
     r"(?:\b[a-z][a-z0-9+.-]*:/[/\\]|\bmailto:|\btel:(?=[+\d])|\bwww\.|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/)[^\s<>()\[\]\"'`]*",
     re.IGNORECASE,
 )
-_TICKS = re.compile(r"`(?=`)")
 _MARK = re.compile(r"(?<!\w)\[(\d+)\]")
 
 
@@ -71,7 +70,7 @@ class Gate:
     def spans(self, text: str, styles: tuple[str, ...] = ()) -> Iterator[Span]:
         """Prose as spans: its allowed addresses as links, those that a section says as code, the rest left out."""
         last = 0
-        for match in _ADDRESS.finditer(text):
+        for match in _WRITTEN_ADDRESS.finditer(text):
             url = match[0].rstrip(".,;:!?*_~")
             yield Span(defuse_mentions(text[last : match.start()]), styles=styles)
             if self.allows(url):
@@ -86,7 +85,7 @@ class Gate:
 
 def leads(url: str) -> bool:
     """Whether Slack makes a link of it: it leads to the web, and is not too long. Pages of a folder are not there."""
-    return url.startswith(("https://", "http://")) and len(url) <= LONGEST_LINK
+    return url.startswith(("https://", "http://")) and len(url) <= MAX_LINK_CHARACTERS
 
 
 def gate_for(passages: Sequence[Passage], sources: Sequence[CitedSource] = ()) -> Gate:
@@ -103,7 +102,7 @@ def gate_of(answer: Answer) -> Gate:
     return Gate(gate.links | {passage.link for passage in answer.nearest}, gate.said)
 
 
-def plain(text: str) -> str:
+def plain_line(text: str) -> str:
     """One line that mentions nobody and leads nowhere: for a label, a title, a notification."""
     inert = "".join(LEFT_OUT if span.kind != "text" else span.text for span in Gate().spans(text))
     return " ".join(inert.split())
@@ -111,20 +110,20 @@ def plain(text: str) -> str:
 
 def escaped(text: str) -> str:
     """As leaf text of Slack's own markup (`text`, mrkdwn), where three backticks would begin a fence."""
-    return _TICKS.sub("`" + APART, text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return ticks_apart(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def links_of(sources: Sequence[CitedSource]) -> dict[int, str]:
+def source_links(sources: Sequence[CitedSource]) -> dict[int, str]:
     """Where the mark of each source leads: the quoted words, or the section where that address is too long."""
-    return {source.number: link_of(source) for source in sources}
+    return {source.number: source_link(source) for source in sources}
 
 
-def link_of(source: CitedSource) -> str:
+def source_link(source: CitedSource) -> str:
     """ "" where Slack takes not even the section's address."""
     return next(filter(leads, (source.first.link, source.first.node_link)), "")
 
 
-def neutral(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> tuple[Piece, ...]:
+def sanitized(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> tuple[Piece, ...]:
     """The pieces with nothing live in them; [n] leads where `marks` says."""
     return tuple(
         piece.rewritten(partial(_neutral, gate=gate, marks=marks), defuse_mentions_in_code) for piece in pieces
@@ -137,7 +136,7 @@ def _neutral(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
         if span.kind == "code":
             made.append(Span(defuse_mentions_in_code(span.text), "code", span.styles))
         elif span.kind == "link" and gate.allows(span.target):
-            label = span.text if span.text == span.target else plain(span.text)
+            label = span.text if span.text == span.target else plain_line(span.text)
             made.append(Span(label, "link", span.styles, span.target))
         elif span.kind == "break":
             made.append(span)
@@ -168,8 +167,8 @@ class Stream:
     came out so far."""
 
     def __init__(self, passages: Sequence[Passage], limit: int = 12_000) -> None:
-        if limit < SMALLEST + len(BETWEEN):
-            raise ValueError(f"a piece needs room for {SMALLEST + len(BETWEEN)} characters")
+        if limit < MIN_PART_CHARACTERS + len(BETWEEN):
+            raise ValueError(f"a piece needs room for {MIN_PART_CHARACTERS + len(BETWEEN)} characters")
         self._passages = passages
         self._limit = limit
         self._held = ""
@@ -179,7 +178,7 @@ class Stream:
     def feed(self, text: str, sources: Sequence[CitedSource] = ()) -> tuple[str, ...]:
         """What can be shown now. `sources`: those known so far; a mark of another stays plain text."""
         self._held += text
-        return self._released(settled(self._held), sources)
+        return self._released(settled_end(self._held), sources)
 
     def finish(self, sources: Sequence[CitedSource] = ()) -> tuple[str, ...]:
         """The rest."""
@@ -188,9 +187,9 @@ class Stream:
     def _released(self, end: int, sources: Sequence[CitedSource]) -> tuple[str, ...]:
         ready, self._held = self._held[:end], self._held[end:]
         gate = gate_for(self._passages, sources)
-        pieces = one_table(neutral(parse(ready), gate, links_of(sources)), self._tabled)
+        pieces = one_table(sanitized(parse_markdown(ready), gate, source_links(sources)), self._tabled)
         self._tabled = self._tabled or any(isinstance(piece, MarkdownTable) and piece.native for piece in pieces)
-        made = [joined(group) for group in grouped(pieces, self._limit - len(BETWEEN))]
+        made = [markdown_of(group) for group in grouped(pieces, self._limit - len(BETWEEN))]
         out = tuple(BETWEEN + text if position or self.sent else text for position, text in enumerate(made))
         self.sent += sum(map(len, out))
         return out

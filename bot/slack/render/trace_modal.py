@@ -1,4 +1,4 @@
-"""Modals: the whole way from a question to its answer, and the reason for a verdict. Pure."""
+"""Modals: how an answer was found, from the question on, and the reason for a verdict. Pure."""
 
 from __future__ import annotations
 
@@ -7,32 +7,44 @@ from collections.abc import Iterator, Sequence
 
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import LIMITS, Block, plain_text, shortened
-from bot.slack.render.sanitize import escaped, plain
-from bot.steps import done
+from bot.slack.render.sanitize import escaped, plain_line
 from navigator.answer import Answer, Passage, Step, Usage
 
-BLOCKS = 100
+MAX_MODAL_BLOCKS = 100
 """Of a modal."""
-CHARACTERS = 60_000
+MAX_MODAL_CHARACTERS = 60_000
 """Of all blocks; beyond what anybody reads."""
-LINE = 160
+MAX_LINE_CHARACTERS = 160
 """Characters of a forest's line."""
-REASONING = 600
-FOREST_PARTS = 4
+MAX_REASONING_CHARACTERS = 600
+MAX_FOREST_SECTIONS = 4
 """Sections that one forest may fill."""
 
-_NUMBERED = re.compile(r"^\s*(\d+): ")
+DONE = {
+    "get_toc": "searched for",
+    "search": "searched for",
+    "keyword": "looked for the words",
+    "entity": "looked for the name",
+    "page": "searched one page for",
+    "around": "read what stands around",
+    "pick_page": "chose a page for",
+    "route": "looked through a page for",
+    "read": "read",
+}
+"""What a call of a tool did, by the tools of all strategies."""
+
+_NODE_NUMBER = re.compile(r"^\s*(\d+): ")
 
 
 def trace_modal(answer: Answer, question_id: str) -> Block:
     """The view for views.open: queries, forests (○ read, ● cited), what was read and cited, cost, seconds."""
     asked = answer.understood or answer.question
     made = [
-        blocks.section(f"*{escaped(shortened(plain(asked), 300)) or '(nothing asked)'}*"),
+        blocks.section(f"*{escaped(shortened(plain_line(asked), 300)) or '(nothing asked)'}*"),
         *_steps(answer),
         *_ends(answer),
     ]
-    return _modal(actions.WAY_VIEW, "The way to this answer", question_id, _within(made))
+    return _modal(actions.TRACE_VIEW, "How I found this", question_id, _within(made))
 
 
 def reason_modal(feedback_value: str) -> Block:
@@ -68,12 +80,13 @@ def _steps(answer: Answer) -> Iterator[Block]:
     passages = {passage.number: passage for passage in answer.trace.passages}
     cited = _cited(answer)
     for position, step in enumerate(answer.trace.steps, start=1):
-        what = done(step, escaped(shortened(plain(step.query or ""), 300)))
+        query = escaped(shortened(plain_line(step.query or ""), 300))
+        what = DONE.get(step.tool, step.tool) + (f" “{query}”" if query else "")
         head = f"*{position}* · {what} · {step.seconds:.1f} s"
         rows = [_row(passages[n], cited) for n in step.numbers if n in passages and not step.error]
         yield from blocks.sections([head, *rows])
-        small = [shortened(step.reasoning, REASONING)] if step.reasoning else []
-        small += [f"Refused: {shortened(step.error, REASONING)}"] if step.error else []
+        small = [shortened(step.reasoning, MAX_REASONING_CHARACTERS)] if step.reasoning else []
+        small += [f"Refused: {shortened(step.error, MAX_REASONING_CHARACTERS)}"] if step.error else []
         if small:
             yield blocks.context(small)
         yield from _forest(step, set(passages), cited)
@@ -83,19 +96,21 @@ def _forest(step: Step, read: set[int], cited: set[int]) -> Iterator[Block]:
     """The forest as the model saw it, in monospace, with its marks."""
     lines = [_marked(one, read, cited) for one in (step.shown or "").split("\n") if one.strip()]
     parts = list(blocks.gathered(lines, LIMITS.section - 8))
-    for part in parts[:FOREST_PARTS]:
+    for part in parts[:MAX_FOREST_SECTIONS]:
         yield blocks.section(f"```\n{part}\n```")
-    if parts[FOREST_PARTS:]:
-        left = sum(part.count("\n") + 1 for part in parts[FOREST_PARTS:])
+    if parts[MAX_FOREST_SECTIONS:]:
+        left = sum(part.count("\n") + 1 for part in parts[MAX_FOREST_SECTIONS:])
         yield blocks.context([f"… and {left} more lines"])
 
 
 def _marked(shown: str, read: set[int], cited: set[int]) -> str:
-    match = _NUMBERED.match(shown)
+    match = _NODE_NUMBER.match(shown)
     number = int(match[1]) if match else None
     mark = "●" if number in cited else "○" if number in read else " "
     indent = len(shown) - len(shown.lstrip())
-    return f"{mark} {' ' * min(indent, 40)}{escaped(shortened(plain(shown), LINE)).replace('`', 'ˋ')}"
+    return (
+        f"{mark} {' ' * min(indent, 40)}{escaped(shortened(plain_line(shown), MAX_LINE_CHARACTERS)).replace('`', 'ˋ')}"
+    )
 
 
 def _ends(answer: Answer) -> Iterator[Block]:
@@ -139,8 +154,8 @@ def _within(made: Sequence[Block]) -> list[Block]:
     for position, block in enumerate(made):
         size += blocks.characters([block])
         last = position == len(made) - 1
-        if len(kept) >= BLOCKS - (0 if last else 1) or size > CHARACTERS:
+        if len(kept) >= MAX_MODAL_BLOCKS - (0 if last else 1) or size > MAX_MODAL_CHARACTERS:
             left = len(made) - position
-            return [*kept, blocks.context([f"The way was longer than fits here: {left} more parts are left out."])]
+            return [*kept, blocks.context([f"There was more than fits here: {left} parts are left out."])]
         kept.append(block)
     return kept

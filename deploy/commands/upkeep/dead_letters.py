@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from rich.console import Console
 from rich.text import Text
 
-from bot.events import QUESTIONS
+from bot.events import QUESTIONS_TOPIC
 from bot.freshness import ago
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
@@ -17,7 +17,7 @@ from ingest.events.dead_letters import GROUP, KeptLetter, dead_letters, send_aga
 from ingest.events.topics import PAGES, dead_topic
 from ingest.ports import EventLog
 
-TOPICS = (PAGES, QUESTIONS)
+TOPICS = (PAGES, QUESTIONS_TOPIC)
 """Those whose records are handled, and can fail."""
 
 

@@ -13,7 +13,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from rich.console import Console
 
-from bot.events import QUESTIONS
+from bot.events import QUESTIONS_TOPIC
 from deploy.commands.upkeep.dead_letters import act, list_letters, waiting
 from deploy.settings.root import IndexSettings, Settings
 from deploy.settings.stores import EventsSettings, StoresSettings
@@ -65,7 +65,7 @@ async def test_letters_are_listed_with_reason_and_place_and_sent_back_once(
 ) -> None:
     assert await shown(settings) == "No dead letters.\n"
     await give_up(settings, PAGES, {"https://d.example/a": "500 each time", "https://d.example/b": "no such site"})
-    await give_up(settings, QUESTIONS, {"T1:C1:1.0": "not a question"})
+    await give_up(settings, QUESTIONS_TOPIC, {"T1:C1:1.0": "not a question"})
     listed = await shown(settings)
     assert "https://d.example/a\n  500 each time\n  given up just now; docs.pages, partition" in listed
     assert "T1:C1:1.0\n  not a question\n  given up just now; bot.questions, partition" in listed

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.events import (
-    LONGEST,
-    QUESTIONS,
+    MAX_TEXT_CHARACTERS,
+    QUESTIONS_TOPIC,
     CitedNode,
     Ending,
     dump_ending,
@@ -76,16 +76,16 @@ def test_half_a_surrogate_pair_survives() -> None:
 def test_a_question_as_long_as_slack_takes_fits_whole(letter: str) -> None:
     asked = question(text=letter * 40_000, response_url="https://hooks.example.org/" + "x" * 500)
     value = dump_question(asked)
-    check_size(QUESTIONS, asked.conversation.encode(), value)
+    check_size(QUESTIONS_TOPIC, asked.conversation.encode(), value)
     assert load_question(value) == asked
 
 
 def test_a_longer_text_is_cut_and_says_so() -> None:
     asked = question(text="🦊" * 3_000_000)
     value = dump_question(asked)
-    check_size(QUESTIONS, asked.conversation.encode(), value)
+    check_size(QUESTIONS_TOPIC, asked.conversation.encode(), value)
     text = load_question(value).text
-    assert len(text) == LONGEST
+    assert len(text) == MAX_TEXT_CHARACTERS
     assert text.endswith("🦊 … (cut: of 3,000,000 characters)")
     told = dump_ending(replace(ending(answered()), text="🦊" * 50_000))
     check_size("bot.answers", b"k", told)

@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.exceptions import TyperException
 
-from bot.events import ANSWERS, QUESTIONS
+from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC
 from deploy.commands.cli import app
 from deploy.settings.messages import fields
 from deploy.settings.root import Settings, describe, load
@@ -31,7 +31,7 @@ SECTION = re.compile(
     r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|enrichment|evaluation|bot|slack|answers|log|sites)"
     r"\.[a-z_.]*[a-z_](?![\w./])"
 )
-TOPICS = {QUESTIONS, ANSWERS, dead_topic(QUESTIONS)}
+TOPICS = {QUESTIONS_TOPIC, ANSWERS_TOPIC, dead_topic(QUESTIONS_TOPIC)}
 """They look like settings of [bot]."""
 VARIABLE = re.compile(r"RITBOT_\w+")
 BEFORE_A_PROGRAM = re.compile(r"[\d*/,-]+|\w+=.*|do")

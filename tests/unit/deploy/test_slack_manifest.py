@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from bot.slack.inbound.app import ASK, RITBOT, SHORTCUT
-from bot.slack.inbound.http_mode import EVENTS
-from bot.slack.inbound.oauth import INSTALLED
-from bot.slack.workspaces import NEEDED
+from bot.slack.inbound.app import ASK_COMMAND, RITBOT_COMMAND, SHORTCUT
+from bot.slack.inbound.http_mode import EVENTS_PATH
+from bot.slack.inbound.oauth import REDIRECT_PATH
+from bot.slack.workspaces import NEEDED_SCOPES
 from tests.fakes.slack import api
 from tests.fakes.slack.events import SCOPE_OF
 
@@ -40,7 +40,7 @@ def events_registered() -> set[str]:
 
 
 def test_the_scopes_are_those_that_the_code_asks_for_each_with_its_reason() -> None:
-    assert sorted(SCOPES) == sorted(NEEDED)
+    assert sorted(SCOPES) == sorted(NEEDED_SCOPES)
     for scope in SCOPES:
         assert re.search(rf"^ +- {re.escape(scope)} # \S.{{8,}}$", TEXT, re.MULTILINE), scope
 
@@ -73,7 +73,7 @@ def test_events_are_subscribed_to_where_the_code_hears_them_and_nowhere_else() -
 
 
 def test_commands_and_shortcuts_are_those_of_the_code() -> None:
-    assert [command["command"] for command in FEATURES["slash_commands"]] == [ASK, RITBOT]
+    assert [command["command"] for command in FEATURES["slash_commands"]] == [ASK_COMMAND, RITBOT_COMMAND]
     assert [(each["type"], each["callback_id"]) for each in FEATURES["shortcuts"]] == [("message", SHORTCUT)]
 
 
@@ -94,8 +94,8 @@ def test_over_http_every_address_is_one_that_ritbot_serves() -> None:
     over_http = yaml.safe_load(
         TEXT.replace("#http ", "").replace("socket_mode_enabled: true", "socket_mode_enabled: false")
     )
-    called = f"https://ritbot.example.com{EVENTS}"
+    called = f"https://ritbot.example.com{EVENTS_PATH}"
     assert over_http["settings"]["event_subscriptions"]["request_url"] == called
     assert over_http["settings"]["interactivity"]["request_url"] == called
     assert {command["url"] for command in over_http["features"]["slash_commands"]} == {called}
-    assert over_http["oauth_config"]["redirect_urls"] == [f"https://ritbot.example.com{INSTALLED}"]
+    assert over_http["oauth_config"]["redirect_urls"] == [f"https://ritbot.example.com{REDIRECT_PATH}"]

@@ -23,7 +23,7 @@ from tests.fakes.slack.reading import words
 from tests.fakes.slack.server import FakeSlack
 
 DOWN = DeliveryFailed("down", passing=True)
-SOON = replace(QUICKLY, insist=0.1, outage=60.0)
+SOON = replace(QUICKLY, insist_after=0.1, give_up_after=60.0)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ async def test_an_answer_that_is_never_taken_ends_as_failed_and_the_next_questio
 ) -> None:
     """Whatever is taken besides it: there is no outage."""
     asked, behind = question(1), question(2)
-    office.voice.never = {"About Question 1? [1]"}
+    office.delivery.never = {"About Question 1? [1]"}
     await office.ask(asked, behind)
     with structlog.testing.capture_logs() as logs:
         async with office.service(SOON):
@@ -60,7 +60,7 @@ async def test_an_answer_that_is_never_taken_ends_as_failed_and_the_next_questio
     assert first.answer is not None
     assert first.answer.text == "About Question 1? [1]"
     assert sorted(await office.endings()) == [(asked.id, "failed"), (behind.id, "answered")]
-    assert office.voice.texts() == [UNSHOWN, "About Question 2? [1]"]
+    assert office.delivery.texts() == [UNSHOWN, "About Question 2? [1]"]
     assert [log["log_level"] for log in logs if log["event"] == "answer_not_shown"] == ["error"]
     assert office.replier.asked == ["Question 1?", "Question 2?"], "it is made once"
     assert office.replier.earlier[1] == (), "what nobody saw is not remembered"
@@ -68,25 +68,25 @@ async def test_an_answer_that_is_never_taken_ends_as_failed_and_the_next_questio
 
 async def test_an_outage_that_is_longer_than_that_loses_no_answer(office: Office) -> None:
     asked, other = question(1), question(2, thread="2.0")
-    office.voice.down = True
+    office.delivery.down = True
     await office.ask(asked, other)
     async with office.service(SOON):
         await waits(office, asked, 0.5)
         await waits(office, other, 0.5)
-        office.voice.down = False
+        office.delivery.down = False
         done = await office.over(asked, other)
     assert [(exchange.state, exchange.attempts) for exchange in done] == [("done", 1), ("done", 1)]
-    assert sorted(office.voice.texts()) == ["About Question 1? [1]", "About Question 2? [1]"]
+    assert sorted(office.delivery.texts()) == ["About Question 1? [1]", "About Question 2? [1]"]
     assert sorted(office.replier.asked) == ["Question 1?", "Question 2?"]
 
 
 async def test_an_outage_without_end_ends_the_wait_and_a_restart_does_not_begin_it_anew(office: Office) -> None:
     asked = question()
-    office.voice.down = True
+    office.delivery.down = True
     await office.ask(asked)
-    async with office.service(replace(SOON, outage=60.0)):
+    async with office.service(replace(SOON, give_up_after=60.0)):
         before = await waits(office, asked)
-    async with office.service(replace(SOON, outage=0.5)):
+    async with office.service(replace(SOON, give_up_after=0.5)):
         [exchange] = await office.over(asked)
     assert (exchange.state, exchange.unshown_since) == ("failed", before.unshown_since)
     assert exchange.answer is not None
@@ -95,12 +95,12 @@ async def test_an_outage_without_end_ends_the_wait_and_a_restart_does_not_begin_
 
 async def test_a_short_failure_is_tried_again_without_a_word(office: Office) -> None:
     asked = question()
-    office.voice.failing = [DOWN, DOWN, DOWN]
+    office.delivery.failing = [DOWN, DOWN, DOWN]
     await office.ask(asked)
     async with office.service():
         [exchange] = await office.over(asked)
     assert exchange.state == "done"
-    assert UNSHOWN not in office.voice.said
+    assert UNSHOWN not in office.delivery.said
     assert exchange.unshown_since is not None
 
 
@@ -115,9 +115,9 @@ async def test_slack_always_fails_on_one_message_and_takes_what_else_is_said_in_
     )
     slack.faults.where("*", fault, lambda arguments: "About Question 1?" in str(arguments.get("blocks")))
     workspaces = Workspaces(office.store, token=slack.bot_token, base_url=slack.base_url)
-    voice = SlackDelivery(workspaces.client_of, RateLimiter(), office.clock)
+    delivery = SlackDelivery(workspaces.client_of, RateLimiter(), office.clock)
     await office.ask(asked, behind)
-    async with office.service(replace(SOON, longest=30.0), voice=voice):
+    async with office.service(replace(SOON, timeout=30.0), delivery=delivery):
         async with asyncio.timeout(60):
             first, second = await office.over(asked, behind, seconds=60)
     assert (first.state, second.state) == ("failed", "done")

@@ -27,7 +27,7 @@ async def test_a_mention_is_answered_in_its_thread_with_links_to_what_was_read(
         assert "Pumps › Priming" in words(answer)
         assert "checked" in words(answer)
         assert answer.text.startswith("Extracts") or "pump" in answer.text.lower()
-        assert "Show the way" in labels(answer)
+        assert "How I found this" in labels(answer)
         assert slack.status(general, question) is None
         [exchange] = await ritbot.exchanges()
         assert exchange.state == "done"
@@ -176,7 +176,7 @@ async def test_judging_showing_the_way_and_asking_a_person(tmp_path: Path, slack
         await ritbot.until(lambda kept: kept[0].feedback and kept[0].feedback[0].reason)
         [exchange] = await ritbot.exchanges()
         assert [(f.verdict, f.reason) for f in exchange.feedback] == [("bad", "It lacks the picture.")]
-        await bob.press(answer, actions.SHOW_WAY)
+        await bob.press(answer, actions.SHOW_TRACE)
         await slack.until(lambda: slack.state.modals.get(bob.id))
         way = " ".join(said(bob.modal.payload["blocks"]))
         assert "● 2: " in way or "●" in way

@@ -16,8 +16,8 @@ from aiohttp import ClientSession
 from slack_bolt.error import BoltError
 from slack_sdk.oauth.installation_store import Installation as Granted
 
-from bot.slack.inbound.oauth import INSTALL, INSTALLED, SignedStates, installation_of
-from bot.slack.workspaces import NEEDED
+from bot.slack.inbound.oauth import INSTALL_PATH, REDIRECT_PATH, SignedStates, installation_of
+from bot.slack.workspaces import NEEDED_SCOPES
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from deploy.settings.bot import BotSettings
@@ -48,7 +48,10 @@ async def several(folder: Path, slack: FakeSlack, **changes: Any) -> AsyncIterat
 
 async def begin(address: str, query: str = "") -> tuple[dict[str, str], str]:
     """Opens the installation: what Slack is asked with, and the cookie that the browser keeps."""
-    async with ClientSession() as session, session.get(address + INSTALL + query, allow_redirects=False) as response:
+    async with (
+        ClientSession() as session,
+        session.get(address + INSTALL_PATH + query, allow_redirects=False) as response,
+    ):
         assert response.status == 302
         asked = {name: values[0] for name, values in parse_qs(urlsplit(response.headers["Location"]).query).items()}
         cookie = SimpleCookie(response.headers["Set-Cookie"])[COOKIE]
@@ -61,7 +64,7 @@ async def begin(address: str, query: str = "") -> tuple[dict[str, str], str]:
 async def come_back(address: str, state: str, cookie: str, **query: str) -> tuple[int, str]:
     async with (
         ClientSession(cookies={COOKIE: cookie} if cookie else None) as session,
-        session.get(address + INSTALLED, params={"state": state, **query}) as response,
+        session.get(address + REDIRECT_PATH, params={"state": state, **query}) as response,
     ):
         return response.status, await response.text()
 
@@ -101,7 +104,7 @@ async def test_tokens_are_sealed_at_rest_and_asked_for_with_the_scopes_that_are_
     async with several(tmp_path, slack, answers=False) as (ritbot, address):
         asked, _ = await begin(address, "?team=T1%26redirect_uri%3Dhttps%3A%2F%2Fevil.example")
         assert asked["client_id"] == slack.client_id
-        assert set(asked["scope"].split(",")) == set(NEEDED)
+        assert set(asked["scope"].split(",")) == set(NEEDED_SCOPES)
         assert "redirect_uri" not in asked
         assert "team" not in asked
         await install(address, slack, team)
@@ -127,7 +130,7 @@ async def test_without_a_key_it_does_not_start_and_says_how_to_make_one(tmp_path
 
 async def test_where_one_token_is_set_nobody_installs(tmp_path: Path, slack: FakeSlack) -> None:
     async with over_http(tmp_path, slack, answers=False) as (_, address), ClientSession() as session:
-        for path in (INSTALL, INSTALLED):
+        for path in (INSTALL_PATH, REDIRECT_PATH):
             async with session.get(address + path) as response:
                 assert response.status == 404
         slack.uninstall()

@@ -51,7 +51,7 @@ def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
     return [one for one in slack.thread(channel, root) if one.user == slack.bot_user and not one.only_for]
 
 
-@pytest.mark.parametrize("action", [actions.SHOW_WAY, actions.ASK_PERSON, actions.FEEDBACK])
+@pytest.mark.parametrize("action", [actions.SHOW_TRACE, actions.ASK_PERSON, actions.FEEDBACK])
 async def test_an_answer_that_is_no_longer_kept_is_said_so(tmp_path: Path, slack: FakeSlack, action: str) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path, slack, person="S0DOCS") as ritbot:
@@ -69,7 +69,7 @@ async def test_a_modal_that_comes_too_late_is_said_so_and_a_verdict_counts_all_t
     async with bot(tmp_path, slack) as ritbot:
         _, answer = await asked(ritbot, ada, general)
         slack.faults.always("views.open", Fault(error="expired_trigger_id"))
-        await ada.press(answer, actions.SHOW_WAY)
+        await ada.press(answer, actions.SHOW_TRACE)
         await told(slack, ada, general, FAILED)
         await asyncio.gather(*(one.press(answer, actions.FEEDBACK, "Good answer") for one in (ada, bob)))
         await ritbot.until(lambda all_: len(all_[0].feedback) == 2)

@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientSession
 
 from bot.slack.inbound.app import SHORTCUT, heading
-from bot.slack.inbound.http_mode import EVENTS, MOST_BYTES
+from bot.slack.inbound.http_mode import EVENTS_PATH, MAX_BODY_BYTES
 from bot.slack.render import actions
 from deploy.settings.messages import SettingsError
 from deploy.settings.slack import CALLED, SlackSettings
@@ -34,7 +34,7 @@ async def test_events_interactivity_and_commands_are_answered(tmp_path: Path, sl
         question = await ada.mention(general, QUESTION)
         [answer] = await ritbot.answered(question, general)
         assert "Fill the pump with water first." in words(answer)
-        await ada.press(answer, actions.SHOW_WAY)
+        await ada.press(answer, actions.SHOW_TRACE)
         await slack.until(lambda: slack.state.modals.get(ada.id))
         command = await bob.command(general, "/ask", QUESTION)
         said = command.answer if isinstance(command.answer, str) else command.answer["text"]
@@ -125,7 +125,7 @@ async def test_what_slack_did_not_sign_gets_401_and_is_not_read(tmp_path: Path, 
         for body in BODIES:
             for what, headers in forged(body, slack.signing_secret):
                 typed = {"Content-Type": "application/json", **headers}
-                async with session.post(address + EVENTS, data=body.encode(), headers=typed) as response:
+                async with session.post(address + EVENTS_PATH, data=body.encode(), headers=typed) as response:
                     assert response.status == 401, (body, what)
                     assert list(await response.json()) == ["error"]
 
@@ -133,18 +133,18 @@ async def test_what_slack_did_not_sign_gets_401_and_is_not_read(tmp_path: Path, 
 async def test_a_body_that_is_no_text_is_not_slacks(tmp_path: Path, slack: FakeSlack) -> None:
     async with over_http(tmp_path, slack, answers=False) as (_, address), ClientSession() as session:
         async with session.post(
-            address + EVENTS, data=b"\xff\xfe", headers=signed("", slack.signing_secret)
+            address + EVENTS_PATH, data=b"\xff\xfe", headers=signed("", slack.signing_secret)
         ) as response:
             assert response.status == 401
         headers = signed("{", slack.signing_secret)
-        async with session.post(address + EVENTS, data="{", headers=headers) as response:
+        async with session.post(address + EVENTS_PATH, data="{", headers=headers) as response:
             assert response.status == 400
-        async with session.get(address + EVENTS) as response:
+        async with session.get(address + EVENTS_PATH) as response:
             assert response.status == 405
 
 
 async def test_a_body_that_is_too_large_is_let_go_be_its_length_told_or_not(tmp_path: Path, slack: FakeSlack) -> None:
-    body = "x" * (MOST_BYTES + 1)
+    body = "x" * (MAX_BODY_BYTES + 1)
 
     async def pieces() -> AsyncIterator[bytes]:
         for start in range(0, len(body), 100_000):
@@ -153,7 +153,7 @@ async def test_a_body_that_is_too_large_is_let_go_be_its_length_told_or_not(tmp_
     async with over_http(tmp_path, slack, answers=False) as (_, address), ClientSession() as session:
         headers = signed(body, slack.signing_secret)
         for data in (io.BytesIO(body.encode()), pieces()):
-            async with session.post(address + EVENTS, data=data, headers=headers) as response:
+            async with session.post(address + EVENTS_PATH, data=data, headers=headers) as response:
                 assert response.status == 413
 
 
@@ -163,7 +163,7 @@ async def test_a_form_is_read_with_whatever_words_it_holds(tmp_path: Path, slack
     body = urlencode({**fields, "channel_id": "C1", "trigger_id": "1.2", "response_url": f"{slack.url}/respond/x"})
     async with over_http(tmp_path, slack, answers=False, guests=True) as (ritbot, address), ClientSession() as session:
         headers = signed(body, slack.signing_secret) | {"Content-Type": "application/x-www-form-urlencoded"}
-        async with session.post(address + EVENTS, data=body, headers=headers) as response:
+        async with session.post(address + EVENTS_PATH, data=body, headers=headers) as response:
             assert response.status == 200
         [exchange] = await ritbot.exchanges()
         assert exchange.question.text == "Grüße & 100 % = {?}"
@@ -182,7 +182,7 @@ async def test_many_at_once_are_all_acknowledged_in_time(tmp_path: Path, slack: 
 
 
 def test_what_must_be_set_is_told_by_name() -> None:
-    assert CALLED == EVENTS
+    assert CALLED == EVENTS_PATH
     nothing, http = SlackSettings(), SlackSettings(mode="http")
     with pytest.raises(SettingsError, match=r"slack\.bot_token and slack\.app_token must be set \(RITBOT_SLACK__BOT"):
         nothing.check()

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from bot.slack.inbound.settings_modal import STRATEGIES
+from bot.slack.inbound.settings_modal import STRATEGY_LABELS
 from deploy.settings.root import load
 from deploy.settings.site import StrategyName
 from ingest.model import Scope
@@ -69,4 +69,4 @@ def test_the_key_of_the_model_does_not_go_to_another_endpoint_of_the_router(writ
 
 
 def test_every_strategy_for_people_is_a_setting_and_has_words_in_slack() -> None:
-    assert set(get_args(StrategyName)) == set(FOR_PEOPLE) == set(STRATEGIES) - {""}
+    assert set(get_args(StrategyName)) == set(FOR_PEOPLE) == set(STRATEGY_LABELS) - {""}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.slack.render import actions
-from bot.slack.render.answer_message import SUMMARY, Message, messages, notice
+from bot.slack.render.answer_message import MAX_SUMMARY_CHARACTERS, Message, messages, notice
 from bot.slack.render.blocks import BlockLimits, path, shortened
 from bot.slack.render.sanitize import gate_of
 from navigator.answer import Answer, CitedSource, Passage, Trace
@@ -63,7 +63,7 @@ def holds(given: Answer, sent: tuple[Message, ...]) -> None:
     assert {link for part in parts for link in links(part)} <= allowed
     assert {url for _, url, _ in rows(sent) if url} <= allowed
     for message in sent:
-        assert 0 < len(UNSEEN.sub("", html.unescape(message.text))) <= SUMMARY + len("Continued: ")
+        assert 0 < len(UNSEEN.sub("", html.unescape(message.text))) <= MAX_SUMMARY_CHARACTERS + len("Continued: ")
         assert message.blocks
 
 
@@ -107,7 +107,7 @@ def test_a_short_answer_is_one_message_with_links_rows_and_buttons() -> None:
     ]
     assert "checked 5 minutes ago" in message.blocks[1]["text"]["text"]
     assert strings(message.blocks[2]) == ["context", "plain_text", "Version 2.1.", "plain_text", "These are extracts."]
-    assert buttons(sent) == [actions.SHOW_WAY, actions.ASK_PERSON, actions.FEEDBACK]
+    assert buttons(sent) == [actions.SHOW_TRACE, actions.ASK_PERSON, actions.FEEDBACK]
 
 
 def test_two_sections_of_one_page_are_two_rows_with_their_own_anchors() -> None:
@@ -174,7 +174,7 @@ def test_rows_go_on_in_a_further_message_where_the_text_fills_the_first() -> Non
         ("```sh\nkubectl get pods\n```", "kubectl get pods"),
         ("- a < b & c > d\n- more", "a &lt; b &amp; c &gt; d more"),
         ("Extracts, word for word:\n\n**Guide › Scaling** [1]\n\nScale [2][1] it.", "Scale it."),
-        ("word " * 60, shortened("word " * 60, SUMMARY)),
+        ("word " * 60, shortened("word " * 60, MAX_SUMMARY_CHARACTERS)),
         ("https://evil.test", "(link left out)"),
         ("<!channel> look", "‹!channel&gt; look"),
     ],
@@ -204,7 +204,7 @@ def test_where_nothing_was_found_the_nearest_sections_are_offered_and_not_cited(
     assert "do not answer this" in shown.split("\n")[0]
     assert shown.split("\n")[1] == f"• <{SITE}/guide/1#section-1|Acme › Guide › Page 1 › Section 1>"
     assert message.text == "I found nothing about “How do I scale?”"
-    assert buttons(sent) == [actions.SHOW_WAY, actions.ASK_PERSON, actions.FEEDBACK]
+    assert buttons(sent) == [actions.SHOW_TRACE, actions.ASK_PERSON, actions.FEEDBACK]
 
 
 def test_a_greeting_says_what_ritbot_can_do_and_cites_nothing() -> None:

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.render.markdown import parse, settled
+from bot.slack.render.markdown import parse_markdown, settled_end
 from bot.slack.render.markdown_blocks import (
-    SMALLEST,
+    MIN_PART_CHARACTERS,
     Code,
     MarkdownHeading,
     MarkdownList,
     MarkdownTable,
     Paragraph,
-    joined,
+    markdown_of,
 )
-from bot.slack.render.markdown_spans import Span, cut, words, write
+from bot.slack.render.markdown_spans import Span, cut_spans, text_of, write_markdown
 from bot.slack.render.message_split import grouped
 from tests.unit.bot.slack.made import COMMONMARK, DOCUMENT, NOISE, fences_closed, links, read
 
@@ -25,30 +25,30 @@ LONG_CODE = "```python\n" + "\n".join(f"line_{n} = compute({n})  # step {n}" for
 
 @given(DOCUMENT)
 def test_what_is_written_back_reads_the_same(text: str) -> None:
-    assert read(joined(parse(text))) == read(text)
+    assert read(markdown_of(parse_markdown(text))) == read(text)
 
 
 @given(NOISE)
 @example("a\n[x](javascript:alert(1))")
 @example("&#10;&#10;# no heading")
 def test_noise_reads_the_same_too(text: str) -> None:
-    assert read(joined(parse(text))) == read(text)
+    assert read(markdown_of(parse_markdown(text))) == read(text)
 
 
 @given(DOCUMENT)
 @example("scale\n\\* scale\n-")
 def test_what_is_written_back_is_made_of_the_same_pieces(text: str) -> None:
-    pieces = parse(text)
-    again = parse(joined(pieces))
+    pieces = parse_markdown(text)
+    again = parse_markdown(markdown_of(pieces))
     assert [type(piece) for piece in again] == [
         Code if isinstance(p, MarkdownTable) and not p.native else type(p) for p in pieces
     ]
 
 
-@given(DOCUMENT | NOISE, st.integers(SMALLEST, 2_000))
+@given(DOCUMENT | NOISE, st.integers(MIN_PART_CHARACTERS, 2_000))
 def test_split_pieces_fit_are_whole_and_lose_no_word(text: str, limit: int) -> None:
     text = "\n\n".join([text] * 5)
-    made = [joined(group) for group in grouped(parse(text), limit)]
+    made = [markdown_of(group) for group in grouped(parse_markdown(text), limit)]
     assert all(0 < len(part) <= limit for part in made)
     assert all(fences_closed(part) for part in made)
     if "| h |" not in text:  # a table's header is repeated, and its rows may be spelled out
@@ -65,44 +65,47 @@ def test_split_pieces_fit_are_whole_and_lose_no_word(text: str, limit: int) -> N
     ],
 )  # fmt: skip
 def test_plain_writing_comes_back_without_a_backslash(text: str) -> None:
-    assert joined(parse(text)) == text
+    assert markdown_of(parse_markdown(text)) == text
 
 
 @pytest.mark.parametrize("text", ["<b>x</b>", "a <script>alert(1)</script>", "<!-- hidden -->", "<img src=x>"])
 def test_html_is_text(text: str) -> None:
-    written = joined(parse(text))
-    assert "".join(piece.plain for piece in parse(text)) == text
+    written = markdown_of(parse_markdown(text))
+    assert "".join(piece.plain for piece in parse_markdown(text)) == text
     assert read(written) == read(text) == text.replace(" ", "")
 
 
 def test_images_become_their_words() -> None:
-    assert joined(parse("See ![the *whole* plan](https://x.test/a.png) here.")) == "See the *whole* plan here."
+    assert (
+        markdown_of(parse_markdown("See ![the *whole* plan](https://x.test/a.png) here."))
+        == "See the *whole* plan here."
+    )
 
 
 def test_definitions_of_links_do_not_swallow_marks() -> None:
     assert links("Scale [1].\n\n[1]: https://evil.test") == []
     assert (
-        "".join(piece.plain for piece in parse("Scale [1].\n\n[1]: https://evil.test"))
+        "".join(piece.plain for piece in parse_markdown("Scale [1].\n\n[1]: https://evil.test"))
         == "Scale [1].[1]: https://evil.test"
     )
 
 
 def test_a_long_code_block_is_split_between_lines_and_its_fence_reopened() -> None:
-    parts = parse(LONG_CODE)[0].split(3_000)
+    parts = parse_markdown(LONG_CODE)[0].split(3_000)
     assert len(parts) > 3
     assert all(part.markdown.startswith("```python\n") and part.markdown.endswith("\n```") for part in parts)
-    assert "\n".join(part.plain for part in parts) == parse(LONG_CODE)[0].plain
+    assert "\n".join(part.plain for part in parts) == parse_markdown(LONG_CODE)[0].plain
 
 
 def test_runs_of_backticks_inside_code_end_no_fence() -> None:
     """Situation 12."""
-    (code,) = parse("~~~md\n```python\nx\n```\n`````\n~~~")
+    (code,) = parse_markdown("~~~md\n```python\nx\n```\n`````\n~~~")
     assert code.markdown.count("```") == 2
     assert code.markdown.replace("\u200b", "") == "```md\n```python\nx\n```\n`````\n```"
 
 
 def test_a_numbered_list_goes_on_with_its_numbers() -> None:
-    (steps,) = parse("\n".join(f"{n}. step number {n} of the long procedure" for n in range(1, 41)))
+    (steps,) = parse_markdown("\n".join(f"{n}. step number {n} of the long procedure" for n in range(1, 41)))
     parts = steps.split(400)
     assert len(parts) > 2
     assert [line.partition(".")[0] for part in parts for line in part.markdown.split("\n")] == [
@@ -112,7 +115,7 @@ def test_a_numbered_list_goes_on_with_its_numbers() -> None:
 
 def test_an_item_too_long_by_itself_goes_on_without_its_bullet_and_the_next_keeps_its_number() -> None:
     text = "1. Run this:\n\n   ```sh\n" + "\n".join(f"   echo {n}" for n in range(100)) + "\n   ```\n\n2. Look."
-    parts = parse(text)[0].split(400)
+    parts = parse_markdown(text)[0].split(400)
     assert parts[0].markdown.startswith("1. Run this:\n\n   ```sh\n   echo 0\n")
     assert isinstance(parts[1], Code)
     assert parts[1].language == "sh"
@@ -121,7 +124,7 @@ def test_an_item_too_long_by_itself_goes_on_without_its_bullet_and_the_next_keep
 
 def test_a_long_table_is_split_at_rows_under_its_header() -> None:
     rows = [f"| key {n} | value of key {n} |" for n in range(60)]
-    (table,) = parse("| Key | Value |\n|---|---|\n" + "\n".join(rows))
+    (table,) = parse_markdown("| Key | Value |\n|---|---|\n" + "\n".join(rows))
     parts = table.split(600)
     assert len(parts) > 2
     assert all(part.markdown.startswith("| Key | Value |\n| --- | --- |\n") for part in parts)
@@ -142,25 +145,25 @@ def _table(columns: int, rows: int, cell: str = "x") -> str:
 )  # fmt: skip
 def test_a_table_that_slack_cannot_show_is_aligned_text(text: str, native: bool) -> None:
     """Situation 11."""
-    written = joined(parse(text))
+    written = markdown_of(parse_markdown(text))
     assert ("```" not in written) is native
     assert any(token.type == "table_open" for token in COMMONMARK.parse(written)) is native
 
 
 def test_aligned_text_lines_up_with_wide_letters() -> None:
-    (table,) = parse("| Name | 値 |\n|--|--|\n| 日本 | 1 |\n| plain | |")
+    (table,) = parse_markdown("| Name | 値 |\n|--|--|\n| 日本 | 1 |\n| plain | |")
     assert table.markdown == "```\nName   値\n─────  ──\n日本   1\nplain\n```"
 
 
 def test_long_cells_of_a_wide_table_take_several_lines() -> None:
-    (table,) = parse(f"| a | b |\n|--|--|\n| one | {'word ' * 40} |\n| two | |")
+    (table,) = parse_markdown(f"| a | b |\n|--|--|\n| one | {'word ' * 40} |\n| two | |")
     lines = table.markdown.split("\n")
     assert max(map(len, lines)) <= 45
     assert sum("word" in line for line in lines) > 4
 
 
 def test_a_row_too_long_for_a_table_is_spelled_out() -> None:
-    (table,) = parse(f"| Key | Value |\n|--|--|\n| k | {'word ' * 200} |")
+    (table,) = parse_markdown(f"| Key | Value |\n|--|--|\n| k | {'word ' * 200} |")
     parts = table.split(400)
     assert parts[0].markdown == "Key: k"
     assert parts[1].markdown.startswith("Value: word word")
@@ -169,9 +172,9 @@ def test_a_row_too_long_for_a_table_is_spelled_out() -> None:
 
 def test_the_second_table_of_a_message_is_aligned_text_and_of_another_message_a_table() -> None:
     table = _table(2, 2)
-    (group,) = grouped(parse(f"{table}\n\ntext\n\n{table}"), 4_000)
+    (group,) = grouped(parse_markdown(f"{table}\n\ntext\n\n{table}"), 4_000)
     assert [isinstance(piece, MarkdownTable) and piece.native for piece in group] == [True, False, False]
-    first, second = grouped(parse(f"{table}\n\n{'word ' * 90}\n\n{table}"), 500)
+    first, second = grouped(parse_markdown(f"{table}\n\n{'word ' * 90}\n\n{table}"), 500)
     assert isinstance(first[0], MarkdownTable)
     assert first[0].native
     assert isinstance(second[-1], MarkdownTable)
@@ -179,13 +182,13 @@ def test_the_second_table_of_a_message_is_aligned_text_and_of_another_message_a_
 
 
 def test_a_heading_goes_with_what_stands_under_it() -> None:
-    first, second = grouped(parse(f"{'word ' * 60}\n\n## Head\n\n{'more ' * 60}"), 500)
+    first, second = grouped(parse_markdown(f"{'word ' * 60}\n\n## Head\n\n{'more ' * 60}"), 500)
     assert [type(piece) for piece in first] == [Paragraph]
     assert [type(piece) for piece in second] == [MarkdownHeading, Paragraph]
 
 
 def test_text_is_cut_after_a_sentence_and_marks_stay_with_theirs() -> None:
-    (paragraph,) = parse(" ".join(f"Sentence number {n} says something. [1]" for n in range(40)))
+    (paragraph,) = parse_markdown(" ".join(f"Sentence number {n} says something. [1]" for n in range(40)))
     parts = paragraph.split(400)
     assert all(part.markdown.endswith("[1]") and part.markdown.startswith("Sentence") for part in parts)
 
@@ -199,44 +202,46 @@ def test_text_is_never_cut_in_a_link_or_code() -> None:
         Span(" more" * 100),
     )
     for limit in range(400, 460):
-        parts = [write(part) for part in cut(spans, limit)]
+        parts = [write_markdown(part) for part in cut_spans(spans, limit)]
         assert all(len(part) <= limit for part in parts)
         assert sum(part.count("[the label of the link](https://docs.acme.test/") for part in parts) == 1
         assert sum("**`kubectl get pods --all-namespaces`**" in part for part in parts) == 1
 
 
 def test_styles_are_closed_and_opened_again_at_a_cut() -> None:
-    parts = cut((Span("bold words " * 80, styles=("**", "_")),), 400)
+    parts = cut_spans((Span("bold words " * 80, styles=("**", "_")),), 400)
     assert len(parts) > 2
-    assert all(write(part).startswith("**_bold") and write(part).endswith("words_**") for part in parts)
+    assert all(
+        write_markdown(part).startswith("**_bold") and write_markdown(part).endswith("words_**") for part in parts
+    )
 
 
 def test_a_word_longer_than_a_message_is_cut_anywhere() -> None:
-    parts = parse("x" * 5_000)[0].split(1_000)
+    parts = parse_markdown("x" * 5_000)[0].split(1_000)
     assert "".join(part.plain for part in parts) == "x" * 5_000
 
 
 def test_what_is_nested_too_deeply_is_shown_as_its_source() -> None:
     text = "> " * 200 + "deep"
-    assert parse(text) == (Code(text),)
+    assert parse_markdown(text) == (Code(text),)
 
 
 def test_a_list_keeps_its_bullets_so_that_two_stay_two() -> None:
-    first, second = parse("- a\n- b\n\n* c")
+    first, second = parse_markdown("- a\n- b\n\n* c")
     assert isinstance(first, MarkdownList)
     assert isinstance(second, MarkdownList)
-    assert [type(piece) for piece in parse(joined((first, second)))] == [MarkdownList, MarkdownList]
+    assert [type(piece) for piece in parse_markdown(markdown_of((first, second)))] == [MarkdownList, MarkdownList]
 
 
 @given(DOCUMENT | NOISE, st.integers(0, 400))
 def test_what_is_settled_stays_as_it_is_whatever_follows(text: str, at: int) -> None:
-    end = settled(text[:at])
-    assert parse(text[:end]) + parse(text[end:]) == parse(text)
+    end = settled_end(text[:at])
+    assert parse_markdown(text[:end]) + parse_markdown(text[end:]) == parse_markdown(text)
     assert end <= at
 
 
 def test_a_finished_block_is_settled_when_the_next_begins() -> None:
-    assert settled("One.\n\n") == 0
-    assert settled("One.\n\nTw") == 0
-    assert settled("One.\n\nTwo\n") == len("One.\n\n")
-    assert words(parse("One.\r\n\r\nTwo\r\n"[settled("One.\r\n\r\nTwo\r\n") :])[0].spans) == "Two"  # type: ignore[union-attr]
+    assert settled_end("One.\n\n") == 0
+    assert settled_end("One.\n\nTw") == 0
+    assert settled_end("One.\n\nTwo\n") == len("One.\n\n")
+    assert text_of(parse_markdown("One.\r\n\r\nTwo\r\n"[settled_end("One.\r\n\r\nTwo\r\n") :])[0].spans) == "Two"  # type: ignore[union-attr]

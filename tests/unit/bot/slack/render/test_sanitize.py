@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.slack.render.markdown import parse
-from bot.slack.render.markdown_blocks import SMALLEST, joined
+from bot.slack.render.markdown import parse_markdown
+from bot.slack.render.markdown_blocks import MIN_PART_CHARACTERS, markdown_of
 from bot.slack.render.sanitize import (
     Gate,
     Stream,
     defuse_mentions,
     defuse_mentions_in_code,
     gate_of,
-    links_of,
-    neutral,
-    plain,
+    plain_line,
+    sanitized,
+    source_links,
 )
 from navigator.answer import CitedSource
 from navigator.citations.links import LEFT_OUT
@@ -62,7 +62,7 @@ FOREIGN = [
 
 def sent(text: str) -> str:
     made = answer(text)
-    return joined(neutral(parse(text), gate_of(made), links_of(made.sources)))
+    return markdown_of(sanitized(parse_markdown(text), gate_of(made), source_links(made.sources)))
 
 
 @pytest.mark.parametrize("mention", [*MENTIONS, *BARE])
@@ -70,7 +70,7 @@ def sent(text: str) -> str:
 def test_prose_mentions_nobody(mention: str, around: str) -> None:
     text = around.format(mention)
     assert live(sent(text)) == []
-    assert live(plain(text)) == []
+    assert live(plain_line(text)) == []
 
 
 @pytest.mark.parametrize("mention", [m for m in MENTIONS if "&" not in m and "\\" not in m])
@@ -112,7 +112,7 @@ def test_an_address_that_a_section_says_stays_as_words_that_lead_nowhere() -> No
     made = answer("Open http://localhost:8080/admin, then https://made-up.test.", passages=0)
     read_section = passage(1, words="Open http://localhost:8080/admin in your browser.")
     made = replace(made, trace=replace(made.trace, passages=(read_section,)))
-    out = joined(neutral(parse(made.text), gate_of(made), {}))
+    out = markdown_of(sanitized(parse_markdown(made.text), gate_of(made), {}))
     assert out == f"Open `http://localhost:8080/admin`, then {LEFT_OUT}."
 
 
@@ -131,7 +131,9 @@ def test_marks_lead_to_the_quoted_words_and_only_marks_do() -> None:
 
 def test_an_address_too_long_for_slack_gives_way_to_the_sections_own() -> None:
     cited = passage(1).cite(0)
-    assert links_of([CitedSource(1, (replace(cited, link="https://x.test/" + "a" * 3_000),))]) == {1: cited.node_link}
+    assert source_links([CitedSource(1, (replace(cited, link="https://x.test/" + "a" * 3_000),))]) == {
+        1: cited.node_link
+    }
     assert Gate(frozenset({"https://x.test/" + "a" * 3_000})).allows("https://x.test/" + "a" * 3_000) is False
 
 
@@ -165,8 +167,8 @@ def test_a_stream_shows_the_same_answer_wherever_it_is_cut(text: str, cuts: list
 @given(DOCUMENT, st.lists(st.integers(0, 5_000), max_size=8))
 def test_a_streams_pieces_are_whole_neutral_and_within_limits(text: str, cuts: list[int]) -> None:
     text = "\n\n".join([text] * 2 + MENTIONS + FOREIGN)
-    pieces = streamed(text, cuts, SMALLEST + 2)
-    assert all(0 < len(piece) <= SMALLEST + 2 for piece in pieces)
+    pieces = streamed(text, cuts, MIN_PART_CHARACTERS + 2)
+    assert all(0 < len(piece) <= MIN_PART_CHARACTERS + 2 for piece in pieces)
     assert all(fences_closed(piece) for piece in pieces)
     assert live(pieces) == []
     assert {link for piece in pieces for link in links(piece)} <= gate_of(answer("")).links

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.slack.outbound.thread_message import MAX_STATUS_CHARACTERS, STARTED, status_text
 from bot.slack.render import actions
-from bot.slack.render.status_text import LONGEST, STARTED, status_text
 from bot.slack.render.trace_modal import reason_modal, trace_modal
 from navigator.answer import Answer, Step, Trace
 from tests.fakes.slack import limits
@@ -25,7 +25,7 @@ def test_the_way_shows_queries_forest_reads_and_cost() -> None:
     view = trace_modal(given, "T1:C1:1.2")
     assert refused(view) is None
     assert view["private_metadata"] == "T1:C1:1.2"
-    assert view["callback_id"] == actions.WAY_VIEW
+    assert view["callback_id"] == actions.TRACE_VIEW
     said = strings(view["blocks"])
     assert "*How do I scale?*" in said
     assert "*1* · searched for “scaling” · 0.2 s" in said
@@ -114,10 +114,10 @@ def test_a_step_as_a_sign_of_life(step: Step, shown: str) -> None:
 def test_a_sign_of_life_fits_and_is_neutral(path: list[str], count: int) -> None:
     read = tuple(replace(passage(n), path=(*path, "<!here> https://evil.test")) for n in range(1, count + 1))
     text = status_text(Step("read", "", numbers=tuple(range(1, count + 1))), read)
-    assert 0 < len(text) <= LONGEST
+    assert 0 < len(text) <= MAX_STATUS_CHARACTERS
     assert live(text) == []
     assert "evil" not in text
 
 
 def test_the_first_sign_fits() -> None:
-    assert 0 < len(STARTED) <= LONGEST
+    assert 0 < len(STARTED) <= MAX_STATUS_CHARACTERS

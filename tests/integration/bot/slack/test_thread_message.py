@@ -9,8 +9,7 @@ import pytest
 from bot.model import Exchange, Posted, Question
 from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.rate_limiter import RateLimiter
-from bot.slack.outbound.thread_message import STREAMED, ThreadMessage
-from bot.slack.render.status_text import STARTED
+from bot.slack.outbound.thread_message import MAX_STREAMED_CHARACTERS, STARTED, ThreadMessage
 from deploy.wiring.stores import SystemClock
 from navigator.answer import Answer, Trace
 from tests.fakes.slack.faults import Fault
@@ -41,21 +40,21 @@ def exchange(message: Message, attempts: int = 1, posted: Posted | None = None) 
     return Exchange(question, attempts=attempts, posted=posted)
 
 
-class Spoken:
-    """A speech, and what it told to remember."""
+class Given:
+    """The message of an answer, and what it told to remember."""
 
     def __init__(self, slack: FakeSlack, rates: RateLimiter, of: Exchange, refresh: float = 90.0) -> None:
         self.kept: list[Posted] = []
         client = quiet_client(slack.bot_token, slack.base_url)
-        self.speech = ThreadMessage(client, rates, of, self._keep, SystemClock(), person=False, refresh=refresh)
+        self.message = ThreadMessage(client, rates, of, self._keep, SystemClock(), person=False, refresh=refresh)
 
     async def _keep(self, posted: Posted) -> None:
         self.kept.append(posted)
 
     async def says(self, text: str) -> None:
-        await self.speech.begin()
-        await self.speech.answer(answer(text))
-        await self.speech.leave()
+        await self.message.begin()
+        await self.message.answer(answer(text))
+        await self.message.leave()
 
 
 def answer(text: str) -> Answer:
@@ -69,17 +68,17 @@ def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
 async def test_a_status_outlasts_the_two_minutes_that_slack_shows_it(slack: FakeSlack, rates: RateLimiter) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
-    spoken = Spoken(slack, rates, exchange(question), refresh=0.1)
-    await spoken.speech.begin()
+    given = Given(slack, rates, exchange(question), refresh=0.1)
+    await given.message.begin()
     slack.clock.advance(121)
     assert slack.status(general, question) is None
     await slack.until(lambda: slack.status(general, question))
     status = slack.status(general, question)
     assert status is not None
     assert STARTED in (status.text, *status.loading)
-    await spoken.speech.wrote("Now it writes.")
+    await given.message.wrote("Now it writes.")
     calls = len(slack.calls("assistant.threads.setStatus"))
-    await spoken.speech.leave()
+    await given.message.leave()
     assert slack.status(general, question) is None
     assert len(slack.calls("assistant.threads.setStatus")) == calls, "a stream takes the status away"
 
@@ -90,14 +89,14 @@ async def test_a_successor_takes_up_what_its_question_began_and_no_other_answer(
     """The second question came while the first was being answered, and whoever took it died before it said anything."""
     ada, general = slack.person("Ada"), slack.channel("general")
     first = await ada.mention(general, "Which pump?")
-    one = Spoken(slack, rates, exchange(first))
-    await one.speech.begin()
+    one = Given(slack, rates, exchange(first))
+    await one.message.begin()
     second = await ada.mention(general, "And which valve?", thread=first)
-    await one.speech.wrote("The blue one.")
+    await one.message.wrote("The blue one.")
     slack.expire_streams()
-    await one.speech.answer(answer("The blue one, of course."))
-    await one.speech.leave()
-    await Spoken(slack, rates, exchange(second, attempts=2)).says("The red one.")
+    await one.message.answer(answer("The blue one, of course."))
+    await one.message.leave()
+    await Given(slack, rates, exchange(second, attempts=2)).says("The red one.")
     assert [words(message).split("\n")[0] for message in ours(slack, general, first)] == [
         "The blue one, of course.",
         "The red one.",
@@ -109,13 +108,13 @@ async def test_a_successor_leaves_alone_what_an_answer_that_was_stopped_left_beh
 ) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     first = await ada.mention(general, "Which pump?")
-    one = Spoken(slack, rates, exchange(first))
-    await one.speech.begin()
+    one = Given(slack, rates, exchange(first))
+    await one.message.begin()
     second = await ada.mention(general, "And which valve?", thread=first)
-    await one.speech.wrote("The blue one")
-    await one.speech.plainly(SORRY, retry=True)
-    await one.speech.leave()
-    await Spoken(slack, rates, exchange(second, attempts=2)).says("The red one.")
+    await one.message.wrote("The blue one")
+    await one.message.plainly(SORRY, retry=True)
+    await one.message.leave()
+    await Given(slack, rates, exchange(second, attempts=2)).says("The red one.")
     assert [words(message).split("\n")[0] for message in ours(slack, general, first)] == [
         "The blue one",
         SORRY,
@@ -126,11 +125,11 @@ async def test_a_successor_leaves_alone_what_an_answer_that_was_stopped_left_beh
 async def test_a_successor_goes_on_in_a_stream_of_which_nobody_heard(slack: FakeSlack, rates: RateLimiter) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
-    lost = Spoken(slack, rates, exchange(question))
-    await lost.speech.begin()
-    await lost.speech.wrote("The blue")
-    await lost.speech.leave()
-    await Spoken(slack, rates, exchange(question, attempts=2)).says("The blue one.")
+    lost = Given(slack, rates, exchange(question))
+    await lost.message.begin()
+    await lost.message.wrote("The blue")
+    await lost.message.leave()
+    await Given(slack, rates, exchange(question, attempts=2)).says("The blue one.")
     [message] = ours(slack, general, question)
     assert words(message).startswith("The blue one.")
     assert not message.streaming
@@ -143,10 +142,10 @@ async def test_a_plain_word_is_said_even_where_the_message_was_deleted(
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
     gone = Posted(general.id, "1.000001", streaming=streaming)
-    spoken = Spoken(slack, rates, exchange(question, attempts=4, posted=gone))
-    await spoken.speech.begin()
-    await spoken.speech.plainly(SORRY, retry=True)
-    await spoken.speech.leave()
+    given = Given(slack, rates, exchange(question, attempts=4, posted=gone))
+    await given.message.begin()
+    await given.message.plainly(SORRY, retry=True)
+    await given.message.leave()
     assert [words(message) for message in ours(slack, general, question)] == [SORRY]
 
 
@@ -155,30 +154,30 @@ async def test_a_plain_word_that_slack_took_and_nobody_heard_of_is_not_looked_fo
 ) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
-    spoken = Spoken(slack, rates, exchange(question))
-    await spoken.speech.begin()
-    await spoken.speech.wrote("The blue one")
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
+    await given.message.wrote("The blue one")
     slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))
-    await spoken.speech.plainly(SORRY, retry=True)
-    await spoken.speech.leave()
+    await given.message.plainly(SORRY, retry=True)
+    await given.message.leave()
     began, said = ours(slack, general, question)
     assert (words(began), words(said)) == ("The blue one", SORRY)
-    assert spoken.kept[-1].ts == said.ts
+    assert given.kept[-1].ts == said.ts
 
 
 async def test_no_more_is_streamed_than_a_message_holds(slack: FakeSlack, rates: RateLimiter) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     question = await ada.mention(general, "Which pump?")
-    spoken = Spoken(slack, rates, exchange(question))
-    await spoken.speech.begin()
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
     text = ""
     for number in range(40):
         text += f"{number} " + "The blue one is best. " * 25 + "\n\n"
-        await spoken.speech.wrote(text)
+        await given.message.wrote(text)
     [message] = ours(slack, general, question)
-    assert STREAMED - 1_000 < len(words(message)) <= STREAMED
-    await spoken.speech.answer(answer(text))
-    await spoken.speech.leave()
+    assert MAX_STREAMED_CHARACTERS - 1_000 < len(words(message)) <= MAX_STREAMED_CHARACTERS
+    await given.message.answer(answer(text))
+    await given.message.leave()
     messages = ours(slack, general, question)
     assert messages[0].ts == message.ts
     assert not [call.error for call in slack.calls() if call.error]

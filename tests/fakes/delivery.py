@@ -1,4 +1,4 @@
-"""A voice that remembers what people see: at most one message a question, with what was done to it."""
+"""A delivery that remembers what people see: at most one message a question, with what was done to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Message:
     speakers: int = 0
 
 
-class FakeVoice:
+class FakeDelivery:
     """`failing`: errors that the next attempts to show a finished answer end with. `never`: answers that cannot be shown
     at any time. `down`: nothing can be. `said`: all that was ever shown. `thread`: what was said before."""
 
@@ -40,24 +40,30 @@ class FakeVoice:
         return [message.text for message in self.messages.values()]
 
     @asynccontextmanager
-    async def speak(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[FakeSpeech]:
-        yield FakeSpeech(self, exchange.question, exchange.posted, keep)
+    async def open(
+        self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
+    ) -> AsyncIterator[FakeAnswerMessage]:
+        yield FakeAnswerMessage(self, exchange.question, exchange.posted, keep)
 
-    async def before(self, question: Question) -> Sequence[str]:
+    async def thread_before(self, question: Question) -> Sequence[str]:
         self.threads_read += 1
         return self.thread
 
 
-class FakeSpeech:
+class FakeAnswerMessage:
     def __init__(
-        self, voice: FakeVoice, question: Question, posted: Posted | None, keep: Callable[[Posted], Awaitable[None]]
+        self,
+        delivery: FakeDelivery,
+        question: Question,
+        posted: Posted | None,
+        keep: Callable[[Posted], Awaitable[None]],
     ) -> None:
-        self._voice = voice
+        self._delivery = delivery
         self._question = question
         self._posted = posted
         self._keep = keep
         if posted:
-            voice.messages[posted.ts].speakers += 1
+            delivery.messages[posted.ts].speakers += 1
 
     async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
         (await self._message()).signs.append(step.tool)
@@ -67,8 +73,8 @@ class FakeSpeech:
 
     async def answer(self, answer: Answer) -> None:
         message = await self._message()
-        if self._voice.failing:
-            raise self._voice.failing.pop(0)
+        if self._delivery.failing:
+            raise self._delivery.failing.pop(0)
         self._show(message, answer.text)
 
     async def plainly(self, text: str, *, retry: bool) -> None:
@@ -77,17 +83,17 @@ class FakeSpeech:
         message.retry = retry
 
     def _show(self, message: Message, text: str) -> None:
-        if self._voice.down or text in self._voice.never:
+        if self._delivery.down or text in self._delivery.never:
             raise DeliveryFailed("down", passing=True)
         message.text = text
-        self._voice.said.append(text)
+        self._delivery.said.append(text)
 
     async def _message(self) -> Message:
         if self._posted is None:
-            self._posted = Posted(self._question.channel, f"m{len(self._voice.messages) + 1}")
-            self._voice.messages[self._posted.ts] = Message(self._posted.ts, self._question.id, speakers=1)
+            self._posted = Posted(self._question.channel, f"m{len(self._delivery.messages) + 1}")
+            self._delivery.messages[self._posted.ts] = Message(self._posted.ts, self._question.id, speakers=1)
             await self._keep(self._posted)
         elif not self._posted.streaming:
             self._posted = replace(self._posted, streaming=True)
             await self._keep(self._posted)
-        return self._voice.messages[self._posted.ts]
+        return self._delivery.messages[self._posted.ts]
