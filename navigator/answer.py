@@ -1,4 +1,4 @@
-"""What a question becomes: forests seen, passages read, an answer with citations, and the whole way.
+"""What a question becomes: forests seen, passages read, an answer with citations, and how it was found.
 
 Pure types. A Citation can only be made from a Passage, and a Passage only from a read node, so that
 nothing unread can be cited.
@@ -105,7 +105,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step on the way. `tool` says what was done: get_toc, search, keyword, entity, page, around, pick_page, route,
+    """One step to the answer. `tool` says what was done: get_toc, search, keyword, entity, page, around, pick_page, route,
     read. `query`: what was looked for; `shown`: what the model got to see that is not text of passages (a forest, a table
     of contents, a subtree); `numbers`: what was asked for, or what it gave, to read. `error` is what the model was told
     instead of a result."""
@@ -121,7 +121,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The whole way from question to answer; the same shape for every strategy."""
+    """How the answer was found, from the question on; the same shape for every strategy."""
 
     steps: tuple[Step, ...] = ()
     shown: tuple[tuple[int, str, tuple[str, ...]], ...] = ()

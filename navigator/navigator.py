@@ -6,6 +6,7 @@ greeting, or failed with a plain reason.
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,10 +19,9 @@ from navigator.agent.run import AnswerRun, Listener, RunQuestion
 from navigator.answer import Answer
 from navigator.errors import ModelError
 from navigator.ports import Model
-from navigator.question.greeting import needs_no_reading
 from navigator.question.rewrite import Earlier, Understand, by_rule
 from navigator.question.versions import Versions
-from navigator.strategies.ports import Strategy
+from navigator.strategies.strategy import Strategy
 
 log = structlog.get_logger()
 
@@ -32,6 +32,17 @@ GREETING = (
     "Hello! Ask me something about the documentation and I will look it up, read the sections that matter, and answer "
     "with links to exactly what I read."
 )
+
+_GREETINGS = frozenset(
+    """hello hi hey hiya howdy yo greetings hallo hei hej moin servus salut bonjour bonsoir hola buenas ciao salve ola olá
+    oi привет здравствуйте здравствуй こんにちは 你好 您好 안녕하세요 안녕 สวัสดี नमस्ते مرحبا سلام שלום merhaba selam ahoj cześć
+    thanks thank thx danke merci gracias grazie obrigado спасибо ありがとう 谢谢 감사합니다 cheers bye goodbye tschüss""".split()
+)
+_FILLERS = frozenset(
+    """good morning afternoon evening day night guten morgen tag abend buenos dias días tardes noches there all everyone
+    team bot ritbot you so much very nice to meet how are doing today again dear friend folks vielen dank buen día""".split()
+)
+_OPENERS = frozenset({"good", "guten", "buenos", "buen", "vielen"})
 
 StrategyOf = Callable[[Scope], str]
 """The name of the strategy for questions in a scope."""
@@ -74,13 +85,13 @@ class Navigator:
         trace_id = uuid.uuid4().hex[:12]
         with structlog.contextvars.bound_contextvars(trace_id=trace_id):
             asked, note = question.strip(), ""
-            way = self._strategy(strategy, scope or Scope())
+            chosen = self._strategy(strategy, scope or Scope())
             log.info(
                 "question_asked",
                 characters=len(question),
                 earlier=len(earlier),
                 model=self._model.name,
-                strategy=way.name,
+                strategy=chosen.name,
             )
             if needs_no_reading(asked):
                 return Answer(question, GREETING, "greeting", model=self._model.name, trace_id=trace_id)
@@ -88,14 +99,14 @@ class Navigator:
                 asked = asked[:QUESTION_CHARACTERS]
                 note = f"Your question was very long: I read its first {QUESTION_CHARACTERS:,} characters."
             versions = None if version_given else self._versions
-            answer = await self._answered(way, asked, scope or Scope(), listener, earlier, language, versions)
+            answer = await self._answered(chosen, asked, scope or Scope(), listener, earlier, language, versions)
             notes = " ".join(part for part in (answer.note, note) if part)
             answer = replace(
                 answer,
                 question=question,
                 note=notes,
                 trace_id=trace_id,
-                strategy=way.name,
+                strategy=chosen.name,
                 model=self._model.name,
             )
             log.info(
@@ -126,16 +137,25 @@ class Navigator:
     ) -> Answer:
         understood = await self._understand(question, earlier)
         at_hand = tuple(node for one in reversed(earlier) for node in one.nodes)
-        way = AnswerRun(RunQuestion(understood.question, scope, at_hand, language), self._model, listener)
-        way.usage += understood.usage
+        run = AnswerRun(RunQuestion(understood.question, scope, at_hand, language), self._model, listener)
+        run.usage += understood.usage
         try:
             if versions:
                 narrowed = await versions.narrowed(scope, understood.question)
-                way.asked = replace(way.asked, scope=narrowed)
-            answer = await strategy.answer(way)
+                run.asked = replace(run.asked, scope=narrowed)
+            answer = await strategy.answer(run)
         except INSTALLATION:
             raise
         except (IngestError, ModelError) as error:
             log.warning("question_failed", kind=type(error).__name__, reason=str(error))
-            answer = way.end("failed", str(error))
+            answer = run.end("failed", str(error))
         return replace(answer, understood="" if understood.question == question else understood.question)
+
+
+def needs_no_reading(question: str) -> bool:
+    """True for an empty question, punctuation only, or a greeting with nothing after it."""
+    words = re.findall(r"[^\W_]+", question.casefold())
+    if not words:
+        return True
+    greets = words[0] in _GREETINGS or (words[0] in _OPENERS and len(words) > 1)
+    return greets and all(word in _GREETINGS or word in _FILLERS for word in words)

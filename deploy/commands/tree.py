@@ -17,7 +17,7 @@ from ingest.errors import SiteUnusable
 from ingest.html.parse import parse
 from ingest.html.printed import printed
 from ingest.model import Document, Site
-from navigator.retrieval.passages import link_of, path_of
+from navigator.retrieval.passages import path_of, section_link
 
 NODE_PREFIX = 6
 """So many characters of a node id are enough to ask for it, if they are unambiguous."""
@@ -92,7 +92,7 @@ async def show_node(settings: Settings, target: str, console: Console, *, as_jso
             return 1
         located = (await trees.nodes(found))[found[0]]
         place = (await trees.place([located.page.key])).get(located.page.key, ())
-        link = link_of(located.page, located.node.id)
+        link = section_link(located.page, located.node.id)
         if as_json:
             node, page = located.node, located.page
             row = {

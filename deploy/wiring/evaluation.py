@@ -29,8 +29,8 @@ from navigator.evaluation.results import Contender, Preprocessing, Ranked
 from navigator.evaluation.routing.routed_pages import RoutedPages
 from navigator.models.temperature_zero import ColdModel
 from navigator.ports import Model
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import FOR_PEOPLE, STRATEGIES, build
+from navigator.strategies.strategy import StrategyBounds
 
 READERS = ("top", "oracle")
 HELPED_BY_NOTES = ("rit", "pageindex")
@@ -153,10 +153,10 @@ async def entrants(
     state = await _state(stores, languages, scope)
     found = []
     for variant in _variants(settings, wanted):
-        ground = ground_of(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
-        strategy = build(variant.strategy, ground)
+        deps = ground_of(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
+        strategy = build(variant.strategy, deps)
         for reader, player in players.items():
-            made_from = sha256(state, repr(variant), repr(ground.rules), *_who(settings, variant, reader))
+            made_from = sha256(state, repr(variant), repr(deps.rules), *_who(settings, variant, reader))
             contender = _read_by(variant.contender, reader)
             found.append(Candidate(contender, strategy, player, made_from, told_gold=reader == "oracle"))
     return found

@@ -21,10 +21,10 @@ from navigator.navigator import Navigator
 from navigator.ports import Model
 from navigator.question.rewrite import by_model, by_rule
 from navigator.question.versions import Versions
-from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import RECIPES, Recipe, Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import FOR_PEOPLE, StrategyDeps, build
+from navigator.strategies.strategy import StrategyBounds
 
 if TYPE_CHECKING:
     from navigator.models.anthropic import AnthropicModel
@@ -41,8 +41,8 @@ async def open_navigator(
     settings = stores.settings.extracting if extracts else stores.settings
     if settings.model.chosen == "extractive":
         model = ExtractiveModel(stores.embedder, Weights(threshold=settings.model.extract_threshold))
-        ground = ground_of(stores, languages)
-        strategies = {name: build(name, ground) for name in WITHOUT_A_MODEL}
+        deps = ground_of(stores, languages)
+        strategies = {name: build(name, deps) for name in WITHOUT_A_MODEL}
         if not extracts:
             _need_no_model(settings)
         yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, by_rule, versions)
@@ -50,8 +50,8 @@ async def open_navigator(
     async with AsyncExitStack() as stack:
         written = await stack.enter_async_context(anthropic_model(settings))
         router = await stack.enter_async_context(anthropic_model(settings.routing)) if settings.router.name else None
-        ground = ground_of(stores, languages, router)
-        strategies = {name: build(name, ground) for name in FOR_PEOPLE}
+        deps = ground_of(stores, languages, router)
+        strategies = {name: build(name, deps) for name in FOR_PEOPLE}
         yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions)
 
 
@@ -93,7 +93,7 @@ def ground_of(
     return StrategyDeps(
         retriever=retriever,
         trees=stores.trees,
-        parts=Parts(stores.trees, stores.sizes, stores.embedder.count, languages),
+        parts=ChunkPassages(stores.trees, stores.sizes, stores.embedder.count, languages),
         rules=rules,
         bounds=bounds or StrategyBounds(**settings.strategies.model_dump()),
         router=router,

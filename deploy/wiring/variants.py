@@ -9,7 +9,7 @@ from typing import Any
 from deploy.settings.messages import SettingsError, did_you_mean
 from navigator.evaluation.results import Contender
 from navigator.retrieval.retriever import Recipe
-from navigator.strategies.bounds import StrategyBounds
+from navigator.strategies.strategy import StrategyBounds
 
 LARGEST = 1_000
 CHUNKS: Mapping[str, str] = {

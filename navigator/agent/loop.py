@@ -1,17 +1,21 @@
-"""The loop that a model walks with tools (RIT-RAG sections 3 and 4): call, look at what came back, call again, answer.
+"""The loop that a model goes round with tools (RIT-RAG sections 3 and 4): call, look at what came back, call again, answer.
 
-The toolbox sets the bounds. No answer before something was read; everything the model gets wrong comes back to it as a
-tool error; every way ends in an Answer.
+The toolbox of a question sets the bounds. What a model gets wrong comes back to it as a tool error, and each call counts,
+so that every question ends in an Answer; none before something was read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from navigator.agent.run import AnswerRun
-from navigator.agent.tools import Toolbox
-from navigator.answer import Answer
-from navigator.ports import ModelTurn, UserTurn
+from navigator.agent.prompts import budget_note
+from navigator.agent.run import AnswerRun, ReadingSession
+from navigator.answer import Answer, Step
+from navigator.ports import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, UserTurn
 
 NUDGES = 2
 """How often a model that answers before it has read is sent back."""
@@ -27,23 +31,108 @@ class LoopConfig:
     context_share: float
 
 
-async def walk(way: AnswerRun, toolbox: Toolbox, manner: LoopConfig) -> Answer:
-    """From the turns that `way` begins with to the answer. Raises ModelError, IngestError."""
+async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
+    """From the turns that `run` begins with to the answer. Raises ModelError, IngestError."""
     nudges = 0
     while True:
-        has_text = bool(way.reading.passages)
+        has_text = bool(run.session.passages)
         if toolbox.exhausted and not has_text:
-            return way.not_found()
-        must_answer = has_text and (toolbox.exhausted or way.context_share >= manner.context_share)
-        spoken = await way.speak(manner.system, toolbox.tools, must_answer=must_answer)
-        reason = spoken.ended.reason
-        if spoken.calls and not must_answer and reason != "max_tokens":
-            turn = ModelTurn(spoken.draft.said, spoken.calls, spoken.ended.echo)
-            way.turns += [turn, await toolbox.run(turn, way)]
+            return run.not_found()
+        must_answer = has_text and (toolbox.exhausted or run.context_share >= config.context_share)
+        reply = await run.ask_model(config.system, toolbox.tools, must_answer=must_answer)
+        reason = reply.ended.reason
+        if reply.calls and not must_answer and reason != "max_tokens":
+            turn = ModelTurn(reply.draft.said, reply.calls, reply.ended.echo)
+            run.turns += [turn, await toolbox.answer_calls(turn, run)]
         elif toolbox.has_read or reason == "refusal":
-            return way.answer(spoken)
+            return run.answer(reply)
         elif nudges == NUDGES:
-            return way.not_found()
+            return run.not_found()
         else:
             nudges += 1
-            way.turns += [ModelTurn(spoken.draft.said or "…", echo=spoken.ended.echo), UserTurn(manner.read_first)]
+            run.turns += [ModelTurn(reply.draft.said or "…", echo=reply.ended.echo), UserTurn(config.read_first)]
+
+
+class ToolError(Exception):
+    """What the model is told instead of a result."""
+
+
+class Toolbox(ABC):
+    """A strategy's tools. `reads` are those of them that give text; with `one_kind` a turn may use one of them only."""
+
+    tools: ClassVar[tuple[Tool, ...]]
+    reads: ClassVar[frozenset[str]]
+    one_kind: ClassVar[bool] = False
+
+    def __init__(self, session: ReadingSession, budget: int, context_share: float) -> None:
+        self.session = session
+        self._budget = budget
+        self._context_share = context_share
+
+    @abstractmethod
+    async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        """Do one call of one of `tools`: the step, completed, and the result. Raises ToolError, IngestError."""
+
+    @property
+    def has_read(self) -> bool:
+        """Whether a call that gives text went through, even if what it asked for was there no longer."""
+        return any(step.tool in self.reads and step.error is None for step in self.session.steps)
+
+    @property
+    def exhausted(self) -> bool:
+        return len(self.session.steps) >= self._budget
+
+    def note(self, context: float) -> str:
+        """Told before each turn: what is left."""
+        return budget_note(self._budget - len(self.session.steps), context, self._context_share)
+
+    async def answer_calls(self, turn: ModelTurn, run: AnswerRun) -> ToolTurn:
+        """Answer all calls of one turn."""
+        kinds = {call.name for call in turn.calls}.intersection(tool.name for tool in self.tools)
+        mixed = self.one_kind and len(kinds) > 1
+        results = [await self._run(call, turn.text, mixed, run) for call in turn.calls]
+        return ToolTurn(tuple(results), self.note(run.context_share))
+
+    async def _run(self, call: ToolCall, reasoning: str, mixed: bool, run: AnswerRun) -> ToolResult:
+        started = time.monotonic()
+        step = Step(call.name, reasoning.strip())
+        try:
+            if self.exhausted:
+                raise ToolError("No tool calls are left. Answer from what you have read.")
+            names = [tool.name for tool in self.tools]
+            if call.name not in names:
+                raise ToolError(f"There is no tool {call.name!r}; there is {' and '.join(names)}.")
+            if mixed:
+                raise ToolError(f"One kind of tool a turn: call {' or '.join(names)}, then look at what it gives.")
+            step, result = await self._call(call, step)
+        except ToolError as error:
+            step = replace(step, error=str(error))
+            result = ToolResult(call.id, str(error), error=True)
+        run.step(replace(step, seconds=time.monotonic() - started))
+        return result
+
+
+def text_argument(arguments: Mapping[str, Any], name: str, tool: str) -> str:
+    """An argument that is a text. Raises ToolError."""
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ToolError(f'{tool} takes {{"{name}": "what to look for"}}.')
+    return value
+
+
+def number_arguments(arguments: Mapping[str, Any], name: str, tool: str) -> list[int]:
+    """An argument that lists numbers, each once. Models also write one number, or numbers as strings. Raises
+    ToolError."""
+    given = arguments.get(name)
+    values: Sequence[Any] = given if isinstance(given, list) else [given]
+    try:
+        found = [int(str(value).strip()) for value in values]
+    except ValueError:
+        found = []
+    if not found:
+        raise ToolError(f'{tool} takes {{"{name}": [numbers that you were shown]}}.')
+    return list(dict.fromkeys(found))
+
+
+def listed(found: Sequence[int]) -> str:
+    return ", ".join(map(str, found))

@@ -65,7 +65,7 @@ class RitBounds:
     outline: OutlineForm = "outline"
 
 
-def system_prompt(rules: RitBounds, *, model_cites: bool) -> str:
+def rit_system_prompt(rules: RitBounds, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. You work with two tools: `get_toc` \

@@ -1,13 +1,13 @@
 """One question on its way to an answer, whatever the strategy: the model's turns, what was said and cited, what it cost.
 
-A strategy asks for turns and ends the way with an Answer. Nothing can be cited that `reading` does not hold.
+A strategy asks for turns and ends the run with an Answer. Nothing can be cited that the run's `session` does not hold.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,11 +15,11 @@ import structlog
 
 from ingest.model import Scope
 from navigator.agent.prompts import NOT_FOUND
-from navigator.agent.session import ReadingSession
 from navigator.answer import Answer, CitedSource, Outcome, Passage, Step, Trace, Usage
 from navigator.citations.links import without_foreign_links
 from navigator.citations.marks import AnswerDraft, from_marks, settled
 from navigator.ports import CitationDelta, Model, TextDelta, Tool, ToolCall, ToolCallEvent, Turn, TurnEnd
+from navigator.retrieval.forest import Numbering
 
 log = structlog.get_logger()
 
@@ -61,13 +61,57 @@ class ModelReply:
     ended: TurnEnd
 
 
+class ReadingSession:
+    """What one question was shown and what it has read: the memory that its trace is made of. Whatever may be read or was read has a number, given once a question. `steps` are those done so far; `nearest` are
+    the sections to offer where nothing is found."""
+
+    def __init__(self) -> None:
+        self.numbering = Numbering()
+        self.steps: list[Step] = []
+        self.nearest: tuple[Passage, ...] = ()
+        self._offered: dict[int, tuple[str, tuple[str, ...]]] = {}
+        self._read: dict[int, Passage] = {}
+
+    def offer(self, number: int, node_id: str, path: tuple[str, ...]) -> None:
+        """The number now stands for this node, or for a part of it."""
+        self._offered.setdefault(number, (node_id, path))
+
+    def offered(self, number: int) -> tuple[str, tuple[str, ...]] | None:
+        """Node id and path behind a number; None for a number that was not shown."""
+        return self._offered.get(number)
+
+    def read(self, passages: Iterable[Passage]) -> None:
+        """These have been read. What was read was shown."""
+        for passage in passages:
+            self.offer(passage.number, passage.node_id, passage.path)
+            self._read[passage.number] = passage
+
+    def has(self, number: int) -> bool:
+        return number in self._read
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Everything read, each once, in the order of reading."""
+        return tuple(self._read.values())
+
+    @property
+    def shown(self) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+        """Everything that was offered for reading: number, node id, path."""
+        return tuple((number, node_id, path) for number, (node_id, path) in self._offered.items())
+
+    def version_of(self, node_ids: Set[str]) -> str:
+        """The version that the passages of these nodes are of; "" where they are of none, or of several."""
+        versions = {passage.version for passage in self._read.values() if passage.node_id in node_ids}
+        return versions.pop() if len(versions) == 1 else ""
+
+
 class AnswerRun:
     """`turns` is the conversation that the model sees; a strategy writes it."""
 
     def __init__(self, asked: RunQuestion, model: Model, listener: Listener | None = None) -> None:
         self.asked = asked
         self.model = model
-        self.reading = ReadingSession()
+        self.session = ReadingSession()
         self.turns: list[Turn] = []
         self.usage = Usage()
         self._listener = listener
@@ -83,17 +127,17 @@ class AnswerRun:
 
     def step(self, *steps: Step) -> None:
         """Done, and known to whoever asked."""
-        self.reading.steps.extend(steps)
+        self.session.steps.extend(steps)
         if self._listener:
             for step in steps:
-                self._listener.stepped(step, self.reading.passages)
+                self._listener.stepped(step, self.session.passages)
 
     def spend(self, usage: Usage) -> None:
         """A turn outside of this conversation: a router's, a rewriting."""
         self.usage += usage
         self._model_turns += 1
 
-    async def speak(self, system: str, tools: Sequence[Tool] = (), *, must_answer: bool = False) -> ModelReply:
+    async def ask_model(self, system: str, tools: Sequence[Tool] = (), *, must_answer: bool = False) -> ModelReply:
         """The model's next turn on `turns`. Raises ModelError."""
         draft, calls, ended = AnswerDraft(), list[ToolCall](), TurnEnd("end")
         self._told = 0
@@ -113,7 +157,7 @@ class AnswerRun:
         return ModelReply(draft, tuple(calls), ended)
 
     def _cite(self, draft: AnswerDraft, event: CitationDelta) -> None:
-        passages = self.reading.passages
+        passages = self.session.passages
         try:
             draft.cite(passages[event.index].cite(event.first, event.last, event.quote))
         except IndexError:
@@ -132,22 +176,22 @@ class AnswerRun:
 
     def _written(self, draft: AnswerDraft) -> tuple[str, tuple[CitedSource, ...], tuple[str, ...]]:
         """What was said as an answer's text, its sources, and its claims without one."""
-        passages = self.reading.passages
+        passages = self.session.passages
         if self.model.cites:
             return without_foreign_links(draft.text, passages), draft.sources, ()
         text, sources, unsupported = from_marks(draft.said, {passage.number: passage for passage in passages})
         claims = tuple(without_foreign_links(claim, passages) for claim in unsupported)
         return without_foreign_links(text, passages), sources, claims
 
-    def answer(self, spoken: ModelReply) -> Answer:
+    def answer(self, reply: ModelReply) -> Answer:
         """A turn's words as the answer. Without one citation there is no answer to give."""
-        if spoken.ended.reason == "refusal":
+        if reply.ended.reason == "refusal":
             return self.end("failed", "The model declined to answer this question.")
-        text, sources, unsupported = self._written(spoken.draft)
+        text, sources, unsupported = self._written(reply.draft)
         gave_up = _GAVE_UP.match(text)
         if gave_up or not sources:
             return self.not_found(text[gave_up.end() :].strip() if gave_up else "")
-        note = "The answer was cut short: it grew too long." if spoken.ended.reason == "max_tokens" else ""
+        note = "The answer was cut short: it grew too long." if reply.ended.reason == "max_tokens" else ""
         return self.end("answered", text, sources, unsupported, note)
 
     def not_found(self, reason: str = "") -> Answer:
@@ -161,18 +205,18 @@ class AnswerRun:
         unsupported: tuple[str, ...] = (),
         note: str = "",
     ) -> Answer:
-        """The way as it is now, as an Answer."""
-        reading = self.reading
+        """The run as it stands now, as an Answer."""
+        session = self.session
         trace = Trace(
-            steps=tuple(reading.steps),
-            shown=reading.shown,
-            passages=reading.passages,
+            steps=tuple(session.steps),
+            shown=session.shown,
+            passages=session.passages,
             usage=self.usage,
             turns=self._model_turns,
             seconds=time.monotonic() - self._started,
         )
-        nearest = reading.nearest if outcome == "not_found" else ()
-        version = reading.version_of({source.first.node_id for source in sources})
+        nearest = session.nearest if outcome == "not_found" else ()
+        version = session.version_of({source.first.node_id for source in sources})
         return Answer(
             self.asked.question, text, outcome, sources, nearest, unsupported, trace, version=version, note=note
         )

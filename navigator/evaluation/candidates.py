@@ -9,7 +9,7 @@ from ingest.model import sha256
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import Contender, dump_contender
 from navigator.ports import Model
-from navigator.strategies.ports import Strategy
+from navigator.strategies.strategy import Strategy
 
 Player = Callable[[EvalQuestion], Model]
 """The model that answers a question, or the reader in its place, which may know the question's gold."""

@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
 from ingest.text.words import terms
 from navigator.agent.prompts import GET_TOC, NOT_FOUND, READ, question_of
-from navigator.agent.session import ReadingSession
+from navigator.agent.run import ReadingSession
 from navigator.answer import Passage, Usage
 from navigator.evaluation.routing.routed_pages import RoutedPages, Shown, shown_in
 from navigator.ports import (

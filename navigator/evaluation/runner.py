@@ -140,7 +140,7 @@ class Run:
         model = entrant.player(question)
         way = AnswerRun(RunQuestion(question.question, self._scope), model)
         if isinstance(model, ScriptedReader):
-            model.follow(way.reading)
+            model.follow(way.session)
         try:
             answer = await entrant.strategy.answer(way)
         except ModelError as error:

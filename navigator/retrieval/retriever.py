@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ingest.model import Scope
-from ingest.notes import Notes, SectionSummary
+from ingest.notes import Notes, SectionSummary, summaries_of
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
 from ingest.text.words import terms
 from navigator.retrieval.forest import Forest, Numbering, induce, shown
 from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors
-from navigator.retrieval.summaries import node_summaries
 
 RecipeName = Literal["ritbot", "plain"]
 
@@ -97,7 +96,7 @@ class Retriever:
         if self._notes is None:
             return {}
         headings = (heading for page in found.pages for heading in shown(page, found.scores))
-        return await node_summaries(self._trees, self._notes, [heading.id for heading in headings if heading.readable])
+        return await _summaries(self._trees, self._notes, [heading.id for heading in headings if heading.readable])
 
     async def search(self, query: str, scope: Scope) -> Found:
         """The n best nodes for a query. A query without a single word finds nothing."""
@@ -170,3 +169,14 @@ def best_nodes(hits: Iterable[Hit], n: int) -> dict[str, float]:
     for hit in hits:
         scores[hit.node_id] = max(hit.score, scores.get(hit.node_id, hit.score))
     return best(scores, n)
+
+
+async def _summaries(trees: TreeStore, notes: Notes, node_ids: Iterable[str]) -> Mapping[str, SectionSummary]:
+    """By node id, for those of the nodes that have a summary: hints where to look, never evidence, and always of what a
+    section says now, since they are found by its content. Raises store errors."""
+    if not await notes.any("summary"):
+        return {}
+    located = await trees.nodes(node_ids)
+    hashes = {node_id: found.node.own_hash for node_id, found in located.items()}
+    summaries = await summaries_of(notes, set(hashes.values()))
+    return {node_id: summaries[own] for node_id, own in hashes.items() if own in summaries}

@@ -1,20 +1,117 @@
 """Agentic search (RIT-RAG section 3, "Agentic Search", and 5.1): one tool that searches for chunks, called until the model
-has what it needs, within B calls.
+has what it needs, within B calls; and what Interact-RAG shares with it.
 
-The model writes the queries; it reads every chunk that a search gives and sees nothing of the pages around them. How
-many chunks that are no paper says: Bounds.search_chunks.
+The model writes the queries; it reads every chunk that a search gives and sees nothing of the pages around them. How many
+chunks that are no paper says: StrategyBounds.search_chunks. Every tool gives text. A chunk is given once a question; given
+again, it is only named.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
-from navigator.agent.tools import words
-from navigator.answer import Step
-from navigator.ports import Tool, ToolCall, ToolResult
-from navigator.strategies.searching import SearchStrategy, SearchToolbox
+from ingest.model import Scope
+from ingest.ports import Hit
+from navigator.agent.loop import LoopConfig, Toolbox, listed, text_argument, walk
+from navigator.agent.prompts import RitBounds, evidence, opening
+from navigator.agent.run import AnswerRun, ReadingSession
+from navigator.answer import Answer, Step
+from navigator.ports import Tool, ToolCall, ToolResult, UserTurn
+from navigator.retrieval.forest import Numbering
+from navigator.retrieval.passages import ChunkPassages
+from navigator.retrieval.retriever import Retriever
+from navigator.strategies.rit import NEAREST_SECTIONS
+from navigator.strategies.strategy import StrategyBounds
 
-SEARCH = Tool(
+NOTHING = "Nothing matches this. Try other words."
+
+
+class SearchToolbox(Toolbox):
+    """The base of toolboxes whose tools give chunks, for one question."""
+
+    def __init__(
+        self,
+        session: ReadingSession,
+        scope: Scope,
+        retriever: Retriever,
+        parts: ChunkPassages,
+        rules: RitBounds,
+        bounds: StrategyBounds,
+    ) -> None:
+        super().__init__(session, bounds.budget, rules.context_share)
+        self._scope = scope
+        self._retriever = retriever
+        self._parts = parts
+        self._chunks = bounds.search_chunks
+
+    async def _give(
+        self, call: ToolCall, step: Step, hits: Sequence[Hit], nothing: str = NOTHING
+    ) -> tuple[Step, ToolResult]:
+        """Chunks as the result of a call. `nothing`: what is said where there is none."""
+        numbering = self.session.numbering
+        passages = await self._parts.passages(hits, numbering)
+        again = [passage.number for passage in passages if self.session.has(passage.number)]
+        fresh = tuple(passage for passage in passages if not self.session.has(passage.number))
+        self.session.read(fresh)
+        if not self.session.nearest:
+            self.session.nearest = await self._parts.sections(
+                hits, Numbering(), NEAREST_SECTIONS
+            )  # no model sees these numbers
+        given = [passage.number for passage in fresh]
+        remarks = [
+            f"Given by {call.name}, in this order: {listed(given)}." if given else "",
+            f"You have read {listed(again)} already; see above." if again else "",
+            "" if passages else nothing,
+        ]
+        text = " ".join(remark for remark in remarks if remark)
+        return replace(step, numbers=tuple(given)), ToolResult(call.id, text, passages=fresh)
+
+
+class SearchStrategy:
+    """A strategy that searches with the tools of its `toolbox`. What earlier answers of the conversation cite is not at
+    hand: the question stands alone, and only what a search gives is read. `how`: what the tools do and how to go about
+    with them, as lines of a list."""
+
+    name: ClassVar[str]
+    how: ClassVar[str]
+    toolbox: ClassVar[type[SearchToolbox]]
+
+    def __init__(self, retriever: Retriever, parts: ChunkPassages, rules: RitBounds, bounds: StrategyBounds) -> None:
+        self._retriever = retriever
+        self._parts = parts
+        self._rules = rules
+        self._bounds = bounds
+
+    async def answer(self, run: AnswerRun) -> Answer:
+        asked, rules, bounds = run.asked, self._rules, self._bounds
+        toolbox = self.toolbox(run.session, asked.scope, self._retriever, self._parts, rules, bounds)
+        run.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), language=asked.language)))
+        names = " or ".join(f"`{tool.name}`" for tool in toolbox.tools)
+        search_first = (
+            f"You have not read anything yet, so there is nothing to answer from. Call {names}; answer after that."
+        )
+        system = search_system_prompt(self.how, bounds.budget, model_cites=run.model.cites)
+        return await walk(run, toolbox, LoopConfig(system, search_first, rules.context_share))
+
+
+def search_system_prompt(tools: str, budget: int, *, model_cites: bool) -> str:
+    """The same for every question, so that it can be cached. `tools`: SearchStrategy.how."""
+    return f"""\
+You answer questions about a product from its documentation, and from nothing else. Your tools search the documentation \
+and give passages. A passage is a part of a section, under the path of that section: it may begin or end in the middle, \
+and it may be about something else than you looked for.
+
+How to work
+- Before each tool call, say in one or two sentences what you know so far, what is missing, and what you are about to do.
+{tools}
+- You have {budget} tool calls for a question. Before each turn you are told what is left.
+
+{evidence("the tools returned", model_cites=model_cites)}"""
+
+
+SEARCH_TOOL = Tool(
     name="search",
     description="Search the documentation by meaning and words together. Gives the passages that match best, with text.",
     schema={
@@ -27,7 +124,7 @@ SEARCH = Tool(
     },
 )
 
-HOW = """\
+HOW_TO_SEARCH = """\
 - Call `search` with what to look for. If what comes back does not settle the question, search again in other words, or \
 for the part that is missing. A question of several parts takes a search each; you may call several at once."""
 
@@ -35,11 +132,11 @@ for the part that is missing. A question of several parts takes a search each; y
 class AgenticToolbox(SearchToolbox):
     """Search, for one question."""
 
-    tools = (SEARCH,)
-    reads = frozenset({SEARCH.name})
+    tools = (SEARCH_TOOL,)
+    reads = frozenset({SEARCH_TOOL.name})
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        query = words(call.arguments, "query", call.name)
+        query = text_argument(call.arguments, "query", call.name)
         found = await self._retriever.hybrid(query, self._scope, self._chunks)
         return await self._give(call, replace(step, query=query), found.hits)
 
@@ -48,5 +145,5 @@ class Agentic(SearchStrategy):
     """The strategy `agentic`."""
 
     name = "agentic"
-    how = HOW
+    how = HOW_TO_SEARCH
     toolbox = AgenticToolbox

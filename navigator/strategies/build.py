@@ -1,4 +1,4 @@
-"""Every strategy by its name, on one ground: the same stores, retriever and rules."""
+"""Every strategy by its name, over the same stores, retriever and bounds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from ingest.ports import TreeStore
 from navigator.agent.prompts import RitBounds
 from navigator.ports import Model
-from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Retriever
 from navigator.strategies.agentic import Agentic
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.interact import Interact
-from navigator.strategies.none import NoRetrieval
 from navigator.strategies.pageindex import PageIndex
-from navigator.strategies.ports import Strategy
 from navigator.strategies.rdr2.rdr2 import Rdr2
 from navigator.strategies.rit import Rit
-from navigator.strategies.vanilla import Vanilla
+from navigator.strategies.single_call import NoRetrieval, Vanilla
+from navigator.strategies.strategy import Strategy, StrategyBounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class StrategyDeps:
 
     retriever: Retriever
     trees: TreeStore
-    parts: Parts
+    parts: ChunkPassages
     rules: RitBounds = field(default_factory=RitBounds)
     bounds: StrategyBounds = field(default_factory=StrategyBounds)
     router: Model | None = None
@@ -47,6 +45,6 @@ FOR_PEOPLE = tuple(name for name in STRATEGIES if name != "none")
 """Those that answer from the documentation."""
 
 
-def build(name: str, ground: StrategyDeps) -> Strategy:
+def build(name: str, deps: StrategyDeps) -> Strategy:
     """Raises KeyError for a name that is not in STRATEGIES."""
-    return STRATEGIES[name](ground)
+    return STRATEGIES[name](deps)

@@ -14,14 +14,14 @@ from dataclasses import replace
 
 from ingest.model import Chunk
 from ingest.ports import Hit
-from navigator.agent.tools import ToolError, numbers, words
+from navigator.agent.loop import ToolError, number_arguments, text_argument
 from navigator.answer import Passage, Step
 from navigator.ports import Tool, ToolCall, ToolResult
 from navigator.retrieval.retriever import fuse
+from navigator.strategies.agentic import SearchStrategy, SearchToolbox
 from navigator.strategies.matching import around, by_words, naming
-from navigator.strategies.searching import SearchStrategy, SearchToolbox
 
-CANDIDATES = 100
+CANDIDATE_CHUNKS = 100
 """Among so many chunks a name, or the best of a page, is looked for."""
 
 KAPPA = 60
@@ -40,34 +40,34 @@ def _tool(name: str, description: str, /, **arguments: tuple[str, str]) -> Tool:
 
 _NUMBER = ("integer", "The number of a passage that you have read.")
 
-SEARCH = _tool(
+MEANING_TOOL = _tool(
     "search",
     "Search by meaning. Gives the passages that come nearest, in whatever words they say it.",
     query=("string", "What to look for, as a sentence or a question."),
 )
-KEYWORD = _tool(
+KEYWORD_TOOL = _tool(
     "keyword",
     "Search by exact words: options, error codes, commands, identifiers. Rare words count most.",
     query=("string", "The words, separated by spaces."),
 )
-ENTITY = _tool(
+ENTITY_TOOL = _tool(
     "entity",
     "Passages that hold a name exactly as given, in their text or their title. One name at a time.",
     name=("string", "The name: of a product, a feature, a parameter, a message."),
 )
-PAGE = _tool(
+PAGE_TOOL = _tool(
     "page",
     "Search one page: the page of a passage. Gives passages of it that you have not read yet.",
     passage=_NUMBER,
     query=("string", "What to look for on that page."),
 )
-AROUND = _tool(
+AROUND_TOOL = _tool(
     "around",
     "What stands before and after a passage on its page, as far as you have not read it yet.",
     passage=_NUMBER,
 )
 
-HOW = """\
+HOW_TO_INTERACT = """\
 - Choose the tool for what is missing: `search` where you know what it means, `keyword` where you know the words, `entity` \
 where it must be about one name, `page` where the right page is found and the right place is not, `around` where a passage \
 breaks off or refers to what stands near it.
@@ -78,29 +78,29 @@ breaks off or refers to what stands near it.
 class InteractToolbox(SearchToolbox):
     """The five tools, for one question."""
 
-    tools = (SEARCH, KEYWORD, ENTITY, PAGE, AROUND)
+    tools = (MEANING_TOOL, KEYWORD_TOOL, ENTITY_TOOL, PAGE_TOOL, AROUND_TOOL)
     reads = frozenset(tool.name for tool in tools)
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         match call.name:
-            case SEARCH.name:
-                query = words(call.arguments, "query", call.name)
+            case MEANING_TOOL.name:
+                query = text_argument(call.arguments, "query", call.name)
                 found = await self._retriever.dense(query, self._scope, self._chunks)
                 return await self._give(call, replace(step, query=query), found.hits)
-            case KEYWORD.name:
-                query = words(call.arguments, "query", call.name)
+            case KEYWORD_TOOL.name:
+                query = text_argument(call.arguments, "query", call.name)
                 found = await self._retriever.words(query, self._scope, self._chunks)
                 return await self._give(call, replace(step, query=query), found.hits)
-            case ENTITY.name:
+            case ENTITY_TOOL.name:
                 return await self._entity(call, step)
-            case PAGE.name:
+            case PAGE_TOOL.name:
                 return await self._page(call, step)
             case _:
                 return await self._around(call, step)
 
     async def _entity(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        name = words(call.arguments, "name", call.name)
-        found = await self._retriever.words(name, self._scope, CANDIDATES)
+        name = text_argument(call.arguments, "name", call.name)
+        found = await self._retriever.words(name, self._scope, CANDIDATE_CHUNKS)
         read = await self._parts.read(found.hits)
         texts = [(hit, "\n".join([part.path[-1], *(block.text for block in part.blocks)])) for hit, part, _ in read]
         best = naming(name, texts)
@@ -108,9 +108,9 @@ class InteractToolbox(SearchToolbox):
 
     async def _page(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         passage = self._passage(call)
-        query = words(call.arguments, "query", call.name)
+        query = text_argument(call.arguments, "query", call.name)
         chunks = await self._parts.of_page(passage.page_key)
-        near = await self._retriever.dense(query, self._scope, CANDIDATES)
+        near = await self._retriever.dense(query, self._scope, CANDIDATE_CHUNKS)
         by_meaning = [hit for hit in near.hits if hit.page_key == passage.page_key]
         ranked = fuse([by_meaning, _hits(by_words(chunks, self._retriever.analysed(query)))], KAPPA)
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(ranked)}
@@ -121,7 +121,7 @@ class InteractToolbox(SearchToolbox):
     async def _around(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         passage = self._passage(call)
         chunks = await self._parts.of_page(passage.page_key)
-        key = self.reading.numbering.node(passage.number)
+        key = self.session.numbering.node(passage.number)
         centre = key if key in {chunk.id for chunk in chunks} else passage.node_id
         near = around(chunks, centre, {chunk.id for chunk in self._unread(chunks)}, self._chunks)
         nothing = READ_ALL if passage.node_id in {chunk.node_id for chunk in chunks} else GONE
@@ -129,15 +129,15 @@ class InteractToolbox(SearchToolbox):
 
     def _passage(self, call: ToolCall) -> Passage:
         """The passage that a call names. Raises ToolError."""
-        asked = numbers(call.arguments, "passage", call.name)
-        read = {passage.number: passage for passage in self.reading.passages}
+        asked = number_arguments(call.arguments, "passage", call.name)
+        read = {passage.number: passage for passage in self.session.passages}
         if len(asked) > 1 or asked[0] not in read:
             raise ToolError(f"{call.name} takes the number of one passage that you have read.")
         return read[asked[0]]
 
     def _unread(self, chunks: Sequence[Chunk]) -> list[Chunk]:
         """Those that were read neither by themselves nor with their whole node."""
-        read = {self.reading.numbering.node(passage.number) for passage in self.reading.passages}
+        read = {self.session.numbering.node(passage.number) for passage in self.session.passages}
         return [chunk for chunk in chunks if not read.intersection((chunk.id, chunk.node_id))]
 
 
@@ -145,7 +145,7 @@ class Interact(SearchStrategy):
     """The strategy `interact`."""
 
     name = "interact"
-    how = HOW
+    how = HOW_TO_INTERACT
     toolbox = InteractToolbox
 
 

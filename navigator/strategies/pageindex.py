@@ -13,24 +13,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ingest.ports import Outline, TreeStore
-from navigator.agent.loop import LoopConfig, walk
+from navigator.agent.loop import LoopConfig, Toolbox, number_arguments, walk
 from navigator.agent.prompts import READ, RitBounds, evidence, legend, opening
-from navigator.agent.run import AnswerRun
-from navigator.agent.session import ReadingSession
-from navigator.agent.tools import Toolbox, numbers
+from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step
 from navigator.ports import ToolCall, ToolResult, UserTurn
-from navigator.retrieval.chunk_passages import Parts
 from navigator.retrieval.forest import Forest
+from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Chunks, Found, Retriever, best_nodes
 from navigator.retrieval.toc import render_toc
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.documents import DocumentId, best_document, fewer_levels, fitting, subtree_of, whole
-from navigator.strategies.rit import NEAREST, read_sections
+from navigator.strategies.rit import NEAREST_SECTIONS, read_sections
+from navigator.strategies.strategy import StrategyBounds
 
-CONTENTS_CHARACTERS = 60_000
+MAX_CONTENTS_CHARACTERS = 60_000
 """What a table of contents may take."""
-PAGES = 500
+MAX_SUBTREE_PAGES = 500
 """Of a larger sub-tree so many pages are looked at, those that the search found before others."""
 
 READ_FIRST = "You have not read anything yet, so there is nothing to answer from. Call `read`; answer after that."
@@ -45,11 +43,11 @@ class PageIndex:
         self,
         retriever: Retriever,
         trees: TreeStore,
-        parts: Parts,
+        parts: ChunkPassages,
         rules: RitBounds,
         bounds: StrategyBounds,
-        contents: int = CONTENTS_CHARACTERS,
-        pages: int = PAGES,
+        contents: int = MAX_CONTENTS_CHARACTERS,
+        pages: int = MAX_SUBTREE_PAGES,
     ) -> None:
         self._retriever = retriever
         self._trees = trees
@@ -63,22 +61,22 @@ class PageIndex:
     def name(self) -> str:
         return "pageindex"
 
-    async def answer(self, way: AnswerRun) -> Answer:
+    async def answer(self, run: AnswerRun) -> Answer:
         """Nothing retrieved: not found, without a call."""
-        asked, reading, started = way.asked, way.reading, time.monotonic()
+        asked, session, started = run.asked, run.session, time.monotonic()
         found = await self._retriever.dense(asked.question, asked.scope, self._bounds.document_chunks)
-        shown = await self._shown(way, found)
-        reading.nearest = await self._parts.sections(found.hits, reading.numbering, NEAREST)
-        way.step(Step(PICK_PAGE, "", asked.question, shown=shown, seconds=time.monotonic() - started))
+        shown = await self._shown(run, found)
+        session.nearest = await self._parts.sections(found.hits, session.numbering, NEAREST_SECTIONS)
+        run.step(Step(PICK_PAGE, "", asked.question, shown=shown, seconds=time.monotonic() - started))
         if not shown:
-            return way.not_found()
-        toolbox = ReadToolbox(reading, self._trees, self._rules, self._bounds)
+            return run.not_found()
+        toolbox = ReadToolbox(session, self._trees, self._rules, self._bounds)
         contents = f"The table of contents of the document:\n{shown}\n\n{toolbox.note(0.0)}"
-        way.turns.append(UserTurn(opening(asked.question, contents, language=asked.language)))
-        system = system_prompt(self._rules, self._bounds.budget, model_cites=way.model.cites)
-        return await walk(way, toolbox, LoopConfig(system, READ_FIRST, self._rules.context_share))
+        run.turns.append(UserTurn(opening(asked.question, contents, language=asked.language)))
+        system = pageindex_system_prompt(self._rules, self._bounds.budget, model_cites=run.model.cites)
+        return await walk(run, toolbox, LoopConfig(system, READ_FIRST, self._rules.context_share))
 
-    async def _shown(self, way: AnswerRun, found: Chunks) -> str:
+    async def _shown(self, run: AnswerRun, found: Chunks) -> str:
         """The contents of the best document, whose sections can now be read; empty where nothing was found."""
         document_of = await self._documents(found.pages)
         document = best_document(found.hits, document_of)
@@ -86,10 +84,10 @@ class PageIndex:
             return ""
         scores = best_nodes(found.hits, len(found.hits))
         pages, count = await self._pages(document, document_of, found)
-        forest, remark = await self._fitted(way, pages, count, scores)
+        forest, remark = await self._fitted(run, pages, count, scores)
         for _, node, path in forest.walk():
             if node.number is not None:
-                way.reading.offer(node.number, node.node_id, path)
+                run.session.offer(node.number, node.node_id, path)
         return "\n".join(part for part in (render_toc(forest, self._rules.outline), remark) if part)
 
     async def _documents(self, pages: Mapping[str, Outline]) -> dict[str, DocumentId]:
@@ -120,10 +118,10 @@ class PageIndex:
         return [*best, *(outlines[key] for key in others if key in outlines)], len(best) + len(others)
 
     async def _fitted(
-        self, way: AnswerRun, pages: list[Outline], count: int, scores: Mapping[str, float]
+        self, run: AnswerRun, pages: list[Outline], count: int, scores: Mapping[str, float]
     ) -> tuple[Forest, str]:
         """The contents, cut where they do not fit, and what is to be said of that."""
-        question, numbering, form = way.asked.question, way.reading.numbering, self._rules.outline
+        question, numbering, form = run.asked.question, run.session.numbering, self._rules.outline
         forest = await self._retriever.induced(question, Found(whole(pages, scores), tuple(pages)), numbering)
         forest = fitting(forest, form, self._contents)
         remark = "" if len(forest.trees) == count else f"(Cut: {len(forest.trees)} of {count} pages of this document.)"
@@ -143,19 +141,19 @@ class ReadToolbox(Toolbox):
     tools = (READ,)
     reads = frozenset({READ.name})
 
-    def __init__(self, reading: ReadingSession, trees: TreeStore, rules: RitBounds, bounds: StrategyBounds) -> None:
-        picked = sum(step.tool == PICK_PAGE for step in reading.steps)
-        super().__init__(reading, bounds.budget + picked, rules.context_share)
+    def __init__(self, session: ReadingSession, trees: TreeStore, rules: RitBounds, bounds: StrategyBounds) -> None:
+        picked = sum(step.tool == PICK_PAGE for step in session.steps)
+        super().__init__(session, bounds.budget + picked, rules.context_share)
         self._trees = trees
         self._rules = rules
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        asked = numbers(call.arguments, "sections", READ.name)
-        result = await read_sections(call.id, asked, self.reading, self._trees, self._rules)
+        asked = number_arguments(call.arguments, "sections", READ.name)
+        result = await read_sections(call.id, asked, self.session, self._trees, self._rules)
         return replace(step, numbers=tuple(asked)), result
 
 
-def system_prompt(rules: RitBounds, budget: int, *, model_cites: bool) -> str:
+def pageindex_system_prompt(rules: RitBounds, budget: int, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. A search has picked one document for \

@@ -11,19 +11,17 @@ from dataclasses import replace
 
 from ingest.model import Scope
 from ingest.ports import TreeStore
-from navigator.agent.loop import LoopConfig, walk
-from navigator.agent.prompts import GET_TOC, READ, READ_FIRST, TOOLS, RitBounds, budget_note, opening, system_prompt
-from navigator.agent.run import AnswerRun
-from navigator.agent.session import ReadingSession
-from navigator.agent.tools import Toolbox, ToolError, listed, numbers, words
+from navigator.agent.loop import LoopConfig, Toolbox, ToolError, listed, number_arguments, text_argument, walk
+from navigator.agent.prompts import GET_TOC, READ, READ_FIRST, TOOLS, RitBounds, budget_note, opening, rit_system_prompt
+from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Passage, Step
 from navigator.ports import ToolCall, ToolResult, UserTurn
 from navigator.retrieval.forest import Forest
-from navigator.retrieval.passages import passages_of, path_of
+from navigator.retrieval.passages import path_of, section_passages
 from navigator.retrieval.retriever import Retriever
 from navigator.retrieval.toc import render_toc
 
-NEAREST = 3
+NEAREST_SECTIONS = 3
 """How many sections are offered where nothing was found."""
 
 
@@ -39,13 +37,13 @@ class Rit:
     def name(self) -> str:
         return "rit"
 
-    async def answer(self, way: AnswerRun) -> Answer:
-        asked, rules = way.asked, self._rules
-        toolbox = RitToolbox(way.reading, self._retriever, self._trees, asked.scope, rules)
+    async def answer(self, run: AnswerRun) -> Answer:
+        asked, rules = run.asked, self._rules
+        toolbox = RitToolbox(run.session, self._retriever, self._trees, asked.scope, rules)
         at_hand = await toolbox.offer(asked.at_hand)
-        way.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), at_hand, asked.language)))
-        system = system_prompt(rules, model_cites=way.model.cites)
-        return await walk(way, toolbox, LoopConfig(system, READ_FIRST, rules.context_share))
+        run.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), at_hand, asked.language)))
+        system = rit_system_prompt(rules, model_cites=run.model.cites)
+        return await walk(run, toolbox, LoopConfig(system, READ_FIRST, rules.context_share))
 
 
 class RitToolbox(Toolbox):
@@ -56,16 +54,16 @@ class RitToolbox(Toolbox):
     one_kind = True
 
     def __init__(
-        self, reading: ReadingSession, retriever: Retriever, trees: TreeStore, scope: Scope, rules: RitBounds
+        self, session: ReadingSession, retriever: Retriever, trees: TreeStore, scope: Scope, rules: RitBounds
     ) -> None:
-        super().__init__(reading, rules.budget, rules.context_share)
+        super().__init__(session, rules.budget, rules.context_share)
         self._retriever = retriever
         self._trees = trees
         self._scope = scope
         self._rules = rules
 
     def note(self, context: float) -> str:
-        steps = self.reading.steps
+        steps = self.session.steps
         tocs = sum(step.tool == GET_TOC.name for step in steps)
         rules = self._rules
         return budget_note(rules.budget - len(steps), context, rules.context_share, rules.toc_budget - tocs)
@@ -82,8 +80,8 @@ class RitToolbox(Toolbox):
             if found is None or not self._scope.holds(found.page.site, found.page.version):
                 continue
             above = tuple(place.title for place in places.get(found.page.key, ()))
-            number, path = self.reading.numbering.of(node_id), (*above, *path_of(found.page, node_id))
-            self.reading.offer(number, node_id, path)
+            number, path = self.session.numbering.of(node_id), (*above, *path_of(found.page, node_id))
+            self.session.offer(number, node_id, path)
             offered.append((number, path))
         return offered
 
@@ -91,43 +89,43 @@ class RitToolbox(Toolbox):
         return await (self._get_toc(call, step) if call.name == GET_TOC.name else self._read(call, step))
 
     async def _get_toc(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        query = words(call.arguments, "query", GET_TOC.name)
-        if sum(done.tool == GET_TOC.name for done in self.reading.steps) >= self._rules.toc_budget:
+        query = text_argument(call.arguments, "query", GET_TOC.name)
+        if sum(done.tool == GET_TOC.name for done in self.session.steps) >= self._rules.toc_budget:
             raise ToolError(f"get_toc may be called {self._rules.toc_budget} times; read from what it gave.")
-        forest = await self._retriever.forest(query, self._scope, self.reading.numbering)
+        forest = await self._retriever.forest(query, self._scope, self.session.numbering)
         for _, node, path in forest.walk():
             if node.number is not None:
-                self.reading.offer(node.number, node.node_id, path)
+                self.session.offer(node.number, node.node_id, path)
         await self._remember_nearest(forest)
         text = render_toc(forest, self._rules.outline) or "Nothing matches this query. Try other words."
         return replace(step, query=query, shown=text), ToolResult(call.id, text, forest=forest)
 
     async def _read(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        asked = numbers(call.arguments, "sections", READ.name)
+        asked = number_arguments(call.arguments, "sections", READ.name)
         step = replace(step, numbers=tuple(asked))
-        return step, await read_sections(call.id, asked, self.reading, self._trees, self._rules)
+        return step, await read_sections(call.id, asked, self.session, self._trees, self._rules)
 
     async def _remember_nearest(self, forest: Forest) -> None:
         """The best sections of the first forest, to be offered where nothing is found."""
-        if self.reading.nearest:
+        if self.session.nearest:
             return
         scored = [(n.score, n.number) for _, n, _ in forest.walk() if n.score is not None and n.number is not None]
-        best = [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:NEAREST]]
-        loaded = {passage.number: passage for passage in await load(best, self.reading, self._trees)}
-        self.reading.nearest = tuple(loaded[number] for number in best if number in loaded)
+        best = [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:NEAREST_SECTIONS]]
+        loaded = {passage.number: passage for passage in await load(best, self.session, self._trees)}
+        self.session.nearest = tuple(loaded[number] for number in best if number in loaded)
 
 
 async def read_sections(
-    call_id: str, asked: Sequence[int], reading: ReadingSession, trees: TreeStore, rules: RitBounds
+    call_id: str, asked: Sequence[int], session: ReadingSession, trees: TreeStore, rules: RitBounds
 ) -> ToolResult:
     """Read whole sections by the numbers that were shown. Raises ToolError for one that was not, IngestError."""
-    unknown = [number for number in asked if reading.offered(number) is None]
+    unknown = [number for number in asked if session.offered(number) is None]
     if unknown:
         raise ToolError(f"No section {listed(unknown)} was shown to you. Read numbers from a table of contents.")
-    again = [number for number in asked if reading.has(number)]
-    fresh = [number for number in asked if not reading.has(number)]
-    passages, left_out = _fitting(await load(fresh, reading, trees), rules)
-    reading.read(passages)
+    again = [number for number in asked if session.has(number)]
+    fresh = [number for number in asked if not session.has(number)]
+    passages, left_out = _fitting(await load(fresh, session, trees), rules)
+    session.read(passages)
     gone = sorted(set(fresh) - {passage.number for passage in passages} - set(left_out))
     remarks = [
         f"You have read {listed(again)} already; see above." if again else "",
@@ -137,12 +135,12 @@ async def read_sections(
     return ToolResult(call_id, " ".join(remark for remark in remarks if remark), passages=tuple(passages))
 
 
-async def load(wanted: Sequence[int], reading: ReadingSession, trees: TreeStore) -> list[Passage]:
+async def load(wanted: Sequence[int], session: ReadingSession, trees: TreeStore) -> list[Passage]:
     """Nodes that were offered, as passages: pages in the order in which they were asked for, sections of a page in
     document order."""
-    behind = {number: reading.offered(number) for number in wanted}
+    behind = {number: session.offered(number) for number in wanted}
     nodes = {found[0]: (number, found[1]) for number, found in behind.items() if found}
-    return passages_of(await trees.nodes(nodes), nodes)
+    return section_passages(await trees.nodes(nodes), nodes)
 
 
 def _fitting(passages: list[Passage], rules: RitBounds) -> tuple[list[Passage], list[int]]:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ingest.model import Block
-from navigator.agent.prompts import TOOLS, RitBounds, opening, system_prompt
+from navigator.agent.prompts import TOOLS, RitBounds, opening, rit_system_prompt
 from navigator.answer import Passage
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.extractive import ExtractiveModel
@@ -115,7 +115,7 @@ def result(call: ToolCall) -> ToolResult:
 
 
 async def one_turn(model: Model, turns: Sequence[Turn], *, must_answer: bool = False) -> list[ModelEvent]:
-    system = system_prompt(RitBounds(), model_cites=model.cites)
+    system = rit_system_prompt(RitBounds(), model_cites=model.cites)
     return [event async for event in model.turn(system, turns, TOOLS, must_answer=must_answer)]
 
 
@@ -192,7 +192,7 @@ async def test_questions_side_by_side_do_not_mix(model: Model) -> None:
 
 async def test_a_turn_that_is_left_early_leaves_the_model_usable(model: Model) -> None:
     turns = [UserTurn(opening(QUESTION))]
-    stream = model.turn(system_prompt(RitBounds(), model_cites=model.cites), turns, TOOLS)
+    stream = model.turn(rit_system_prompt(RitBounds(), model_cites=model.cites), turns, TOOLS)
     async with aclosing(stream) as events:  # type: ignore[type-var]
         assert isinstance(await anext(events), TextDelta)
     assert isinstance((await one_turn(model, turns))[-1], TurnEnd)

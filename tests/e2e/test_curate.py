@@ -17,7 +17,8 @@ from tests.fakes.site import html
 
 PAGES = {
     name: html(
-        name.title(), f"<p>About {name}.</p><h2>Care</h2><p>Clean the {name}.</p><h2>Parts</h2><p>Order them.</p>"
+        name.title(),
+        f"<p>About {name}.</p><h2>Care</h2><p>Clean the {name}.</p><h2>ChunkPassages</h2><p>Order them.</p>",
     )
     for name in ("pumps", "valves", "tanks")
 }

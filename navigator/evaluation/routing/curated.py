@@ -104,7 +104,7 @@ class CuratedFolder:
             actions=kinds(example.routed for example in examples),
             collapsed=sum(reply.collapsed for reply in latest.values()),
             useless=sum(not reply.collapsed and not reply.example.actions for reply in latest.values()),
-            expelled=sum(reply.example.expelled for reply in latest.values()),
+            expelled=sum(reply.example.invalid_lines for reply in latest.values()),
         )
 
     def _write(self, name: str, examples: Sequence[Example]) -> None:

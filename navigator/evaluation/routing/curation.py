@@ -50,7 +50,7 @@ class Curation:
 
     def __init__(
         self,
-        ground: StrategyDeps,
+        deps: StrategyDeps,
         model: Model,
         folder: CuratedFolder,
         ledger: Ledger,
@@ -59,7 +59,7 @@ class Curation:
         workers: int = 4,
         show: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
-        self._ground = ground
+        self._ground = deps
         self._router = Router(model)
         self._folder = folder
         self._scope = scope or Scope()
@@ -125,7 +125,7 @@ class Curation:
             actions=look.routed.written(choices),
             visible=tuple(sorted(choices.visible)),
             folded=tuple(sorted(choices.folded)),
-            expelled=len(look.routed.expelled),
+            invalid_lines=len(look.routed.invalid_lines),
         )
 
     def _fail(self, reason: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ingest.ports import Outline, TreeStore
-from navigator.strategies.rdr2.tree import TITLE, DocumentTree, one_line
+from navigator.strategies.rdr2.tree import MAX_TITLE_CHARACTERS, DocumentTree, one_line
 
 _PAGE = re.compile(r"\n<page>\n(.*)\n</page>", re.DOTALL)
 _LINE = re.compile(r" *(\d+): ?(.*)")
@@ -45,7 +45,7 @@ class RoutedPages:
         self._by_title: defaultdict[str, list[Outline]] = defaultdict(list)
         self._page_of: dict[str, Outline] = {}
         for page in outlines.values():
-            self._by_title[one_line(page.headings[0].title, TITLE)].append(page)
+            self._by_title[one_line(page.headings[0].title, MAX_TITLE_CHARACTERS)].append(page)
             self._page_of.update((heading.id, page) for heading in page.headings)
 
     async def tree(self, shown: Shown, nodes: Iterable[str] = ()) -> DocumentTree | None:

@@ -70,7 +70,7 @@ def figures(pairs: Iterable[tuple[Routed, Routed]]) -> Figures:
         ans_f1=2 * both / chosen if chosen else None,
         exp_precision=_mean(unfolded),
         ref_accuracy=_mean([did.refused == gold.refused for did, gold in compared]),
-        expelled=_mean([len(did.expelled) / did.lines if did.lines else 0.0 for did, _ in compared]),
+        expelled=_mean([len(did.invalid_lines) / did.lines if did.lines else 0.0 for did, _ in compared]),
         collapsed=_mean([did.collapsed for did, _ in compared]),
     )
 

@@ -4,7 +4,7 @@ Lenient in form: case, spaces, bullets, emphasis and code fences do not matter. 
 block, EXP a heading under which something is folded, and the words behind the id must be the beginning of that node's text
 (letters and digits are compared). REF stands alone. One heading a round: the first counts.
 
-What is not such a line is expelled, and counted. A reply without one line in the form of an action is collapsed. The names
+What is not such a line is an invalid line, and counted. A reply without one line in the form of an action is collapsed. The names
 are those of the paper's Table 4 (XPL, COL).
 """
 
@@ -20,12 +20,12 @@ from navigator.strategies.rdr2.tree import Choices
 
 ActionKind = Literal["ANS", "EXP", "REF"]
 
-LINES = 500
+MAX_LINES = 500
 """Lines of a reply that are looked at, and the characters of each."""
-LINE = 2_000
-WORDS = 8
+MAX_LINE_CHARACTERS = 2_000
+MAX_REASON_WORDS = 8
 """How many first words the written form of an action has, and how many characters at most."""
-CHARACTERS = 60
+MAX_REASON_CHARACTERS = 60
 
 _TAG = re.compile(r"\[\s*(ANS|EXP|REF)\s*\]", re.IGNORECASE)
 _TARGET = re.compile(r"[\s*_`:\[(#]*([0-9]{1,9})(?![0-9])[\s*_`\])]*[:.|–—-]?(.*)")
@@ -35,12 +35,12 @@ _FENCE = re.compile(r"\s*(?:```|~~~)[\w-]*\s*")
 @dataclass(frozen=True, slots=True)
 class Routed:
     """What a reply comes to. `selected` blocks in document order; `expand`: the heading to unfold; `refused`: REF, and
-    nothing else. `expelled`: why each line that does not count does not; `lines`: how many there were."""
+    nothing else. `invalid_lines`: why each line that does not count does not; `lines`: how many there were."""
 
     selected: tuple[int, ...] = ()
     expand: int | None = None
     refused: bool = False
-    expelled: tuple[str, ...] = ()
+    invalid_lines: tuple[str, ...] = ()
     lines: int = 0
     collapsed: bool = False
 
@@ -63,30 +63,34 @@ class Action:
 
 def read_actions(reply: str, choices: Choices, *, may_expand: bool = True) -> Routed:
     """`may_expand`: whether EXP is among the actions at all."""
-    lines = [line for line in reply.split("\n", LINES)[:LINES] if line.strip() and not _FENCE.fullmatch(line[:LINE])]
-    actions = [parse(line[:LINE]) for line in lines]
+    lines = [
+        line
+        for line in reply.split("\n", MAX_LINES)[:MAX_LINES]
+        if line.strip() and not _FENCE.fullmatch(line[:MAX_LINE_CHARACTERS])
+    ]
+    actions = [parse(line[:MAX_LINE_CHARACTERS]) for line in lines]
     selected: set[int] = set()
     expand: int | None = None
     refusals = sum(action is not None and action.kind == "REF" for action in actions)
-    expelled: list[str] = []
+    invalid_lines: list[str] = []
     for line, action in zip(lines, actions, strict=True):
         if action is None:
-            expelled.append(f"no action: {line.strip()[:CHARACTERS]}")
+            invalid_lines.append(f"no action: {line.strip()[:MAX_REASON_CHARACTERS]}")
         elif action.target is None:
             continue
         elif wrong := _wrong(action.kind, action.target, action.words, choices, may_expand):
-            expelled.append(wrong)
+            invalid_lines.append(wrong)
         elif action.kind == "ANS":
             selected.add(action.target)
         elif expand is None:
             expand = action.target
         elif expand != action.target:
-            expelled.append(f"EXP {action.target}: a second heading")
+            invalid_lines.append(f"EXP {action.target}: a second heading")
     refused = bool(refusals) and not selected and expand is None
     if refusals and not refused:
-        expelled += ["REF: not alone"] * refusals
+        invalid_lines += ["REF: not alone"] * refusals
     collapsed = not any(actions)
-    return Routed(tuple(sorted(selected)), expand, refused, tuple(expelled), len(lines), collapsed)
+    return Routed(tuple(sorted(selected)), expand, refused, tuple(invalid_lines), len(lines), collapsed)
 
 
 def parse(line: str) -> Action | None:
@@ -124,7 +128,7 @@ def grounded(words: str, text: str) -> bool:
 
 
 def first_words(text: str) -> str:
-    return " ".join(text.split()[:WORDS])[:CHARACTERS]
+    return " ".join(text.split()[:MAX_REASON_WORDS])[:MAX_REASON_CHARACTERS]
 
 
 def kinds(routed: Iterable[Routed]) -> dict[ActionKind, int]:

@@ -4,7 +4,7 @@
      "metadata": {"question_id": …, "question": …, "page": …, "visible": […], "folded": […], "expelled": 0}}
 
 The messages are what a router is told and what it should write: the paper's triple of question, subtree and actions (RDR2
-section 3.3). `visible` and `folded` are the ids that ANS and EXP may name; `expelled` counts the lines that the model which
+section 3.3). `visible` and `folded` are the ids that ANS and EXP may name; `expelled` (our `invalid_lines`) counts the lines that the model which
 made the example wrote in vain.
 """
 
@@ -39,7 +39,7 @@ class Example:
     actions: str
     visible: tuple[int, ...]
     folded: tuple[int, ...]
-    expelled: int = 0
+    invalid_lines: int = 0
 
     @property
     def choices(self) -> Choices:
@@ -65,7 +65,7 @@ def dump_example(example: Example) -> str:
             "page": example.page,
             "visible": list(example.visible),
             "folded": list(example.folded),
-            "expelled": example.expelled,
+            "expelled": example.invalid_lines,
         },
     }
     return json.dumps(row)
@@ -86,14 +86,14 @@ def load_example(line: str | bytes) -> Example:
             actions=by_role["assistant"],
             visible=tuple(about["visible"]),
             folded=tuple(about["folded"]),
-            expelled=about["expelled"],
+            invalid_lines=about["expelled"],
         )
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"this is no example of routing ({error})") from None
     texts = (found.question_id, found.question, found.page, found.system, found.prompt, found.actions)
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("this is no example of routing: a text is something else")
-    if not all(type(number) is int for number in (*found.visible, *found.folded, found.expelled)):
+    if not all(type(number) is int for number in (*found.visible, *found.folded, found.invalid_lines)):
         raise ValueError("this is no example of routing: an id is no number")
     return found
 

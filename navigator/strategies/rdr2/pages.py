@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from ingest.model import Scope
 from ingest.ports import Hit, Located, TreeStore
 from navigator.answer import Passage
-from navigator.retrieval.chunk_passages import Parts, blocks_within
 from navigator.retrieval.forest import Numbering
-from navigator.retrieval.passages import passage, path_of
+from navigator.retrieval.passages import ChunkPassages, blocks_within, passage, path_of
 from navigator.retrieval.retriever import Retriever
 from navigator.strategies.rdr2.tree import DocumentTree, Subtree
 
@@ -69,7 +68,7 @@ class RetrievedPages:
 
 
 async def anchored(
-    retriever: Retriever, trees: TreeStore, parts: Parts, question: str, scope: Scope, k: int
+    retriever: Retriever, trees: TreeStore, parts: ChunkPassages, question: str, scope: Scope, k: int
 ) -> RetrievedPages:
     """The k best chunks. Raises IngestError."""
     found = await retriever.hybrid(question, scope, k)
@@ -89,7 +88,7 @@ async def anchored(
 
 
 def _anchored(
-    key: str, hits: Sequence[Hit], located: Mapping[str, Located], parts: Parts, above: tuple[str, ...]
+    key: str, hits: Sequence[Hit], located: Mapping[str, Located], parts: ChunkPassages, above: tuple[str, ...]
 ) -> Anchored:
     headings = located[hits[0].node_id].page.headings
     nodes = {heading.id: located[heading.id] for heading in headings if heading.id in located}
@@ -99,7 +98,7 @@ def _anchored(
     return Anchored(key, tree, retrieved, above, nodes)
 
 
-def _touched(located: Located, hit: Hit, parts: Parts) -> Iterable[int]:
+def _touched(located: Located, hit: Hit, parts: ChunkPassages) -> Iterable[int]:
     """The blocks of a section that a chunk is cut from, whole; of a chunk that is cut from it no more, all."""
     span = parts.text_of(located, hit.chunk_id)
     if span is None:

@@ -23,34 +23,34 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from ingest.ports import TreeStore
+from navigator.agent.loop import listed
 from navigator.agent.prompts import RitBounds, opening
 from navigator.agent.run import AnswerRun
-from navigator.agent.tools import listed
 from navigator.answer import Answer, Passage, Step
 from navigator.errors import ModelError
 from navigator.ports import Model, UserTurn
-from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.rdr2.actions import Routed
 from navigator.strategies.rdr2.pages import Anchored, anchored
 from navigator.strategies.rdr2.router import Look, Router
-from navigator.strategies.rit import NEAREST
-from navigator.strategies.vanilla import system_prompt
+from navigator.strategies.rit import NEAREST_SECTIONS
+from navigator.strategies.single_call import passages_system_prompt
+from navigator.strategies.strategy import StrategyBounds
 
 log = structlog.get_logger()
 
 SIDE_BY_SIDE = 8
 """Pages of one question that are routed at once."""
-KEPT = 2_000
-"""Characters of a router's words, and of what was expelled from them, that the trace keeps."""
-SHOWN = 8_000
+TRACE_REPLY_CHARACTERS = 2_000
+"""Characters of a router's words, and of its invalid lines, that the trace keeps."""
+TRACE_TREE_CHARACTERS = 8_000
 """Characters of a subtree that the trace keeps."""
 
 
 @dataclass(slots=True)
 class Routing:
-    """One page on its way. `fault`: why nothing could be selected on it."""
+    """One page and its rounds. `fault`: why nothing could be selected on it."""
 
     page: Anchored
     selected: set[int] = field(default_factory=set)
@@ -64,7 +64,7 @@ class Rdr2:
         self,
         retriever: Retriever,
         trees: TreeStore,
-        parts: Parts,
+        parts: ChunkPassages,
         rules: RitBounds,
         bounds: StrategyBounds,
         router: Model | None,
@@ -81,33 +81,33 @@ class Rdr2:
     def name(self) -> str:
         return "rdr2"
 
-    async def answer(self, way: AnswerRun) -> Answer:
-        asked, reading = way.asked, way.reading
+    async def answer(self, run: AnswerRun) -> Answer:
+        asked, session = run.asked, run.session
         found = await anchored(
             self._retriever, self._trees, self._parts, asked.question, asked.scope, self._bounds.chunks
         )
-        reading.nearest = await self._parts.sections(found.hits, reading.numbering, NEAREST)
-        routed = await self._route(way, found.pages)
+        session.nearest = await self._parts.sections(found.hits, session.numbering, NEAREST_SECTIONS)
+        routed = await self._route(run, found.pages)
         passages, left_out = self._fitting(
-            [p for each in routed for p in each.page.passages(each.selected, reading.numbering)]
+            [p for each in routed for p in each.page.passages(each.selected, session.numbering)]
         )
         if not passages:
-            return way.not_found()
-        reading.read(passages)
+            return run.not_found()
+        session.read(passages)
         remark = f"Left out for length: {listed([p.number for p in left_out])}." if left_out else None
-        way.step(Step("read", "", numbers=tuple(p.number for p in passages), error=remark))
-        way.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
-        return way.answer(await way.speak(system_prompt(model_cites=way.model.cites)))
+        run.step(Step("read", "", numbers=tuple(p.number for p in passages), error=remark))
+        run.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
+        return run.answer(await run.ask_model(passages_system_prompt(model_cites=run.model.cites)))
 
-    async def _route(self, way: AnswerRun, pages: Sequence[Anchored]) -> list[Routing]:
+    async def _route(self, run: AnswerRun, pages: Sequence[Anchored]) -> list[Routing]:
         """Every page, in the order given. Raises ModelError where the router failed on all."""
-        router = Router(self._router or way.model, self._bounds.expansions, self._bounds.structure)
+        router = Router(self._router or run.model, self._bounds.expansions, self._bounds.structure)
         turn = asyncio.Semaphore(SIDE_BY_SIDE)
         routings = [Routing(page) for page in pages]
 
         async def one(routing: Routing) -> None:
             async with turn:
-                await _rounds(way, router, routing)
+                await _rounds(run, router, routing)
 
         async with asyncio.TaskGroup() as group:
             for routing in routings:
@@ -128,36 +128,36 @@ class Rdr2:
         return list(passages[:kept]), list(passages[kept:])
 
 
-async def _rounds(way: AnswerRun, router: Router, routing: Routing) -> None:
-    """Route one page; each round is a step on the way."""
+async def _rounds(run: AnswerRun, router: Router, routing: Routing) -> None:
+    """Route one page; each round is a step."""
     page, started = routing.page, time.monotonic()
     try:
         begin = page.begin(structure=router.structure)
-        async with aclosing(router.rounds(way.asked.question, begin)) as looks:
+        async with aclosing(router.rounds(run.asked.question, begin)) as looks:
             async for look in looks:
-                way.spend(look.usage)
+                run.spend(look.usage)
                 routing.selected.update(look.routed.selected)
-                way.step(_step(way, page, look))
+                run.step(_step(run, page, look))
                 started = time.monotonic()
     except ModelError as error:
         log.warning("router_failed", page=page.key, kind=type(error).__name__, selected=len(routing.selected))
         if not routing.selected:
             routing.fault = error
             routing.selected.update(page.retrieved)
-        step = Step("route", "", way.asked.question, f"# {page.title}", error=str(error))
-        way.step(replace(step, seconds=time.monotonic() - started))
+        step = Step("route", "", run.asked.question, f"# {page.title}", error=str(error))
+        run.step(replace(step, seconds=time.monotonic() - started))
 
 
-def _step(way: AnswerRun, page: Anchored, look: Look) -> Step:
+def _step(run: AnswerRun, page: Anchored, look: Look) -> Step:
     """`numbers` are those of the sections from which something was selected; what was visible was offered."""
-    nodes, numbering = page.tree.nodes, way.reading.numbering
+    nodes, numbering = page.tree.nodes, run.session.numbering
     for node_id in dict.fromkeys(nodes[block].node_id for block in look.subtree.visible):
-        way.reading.offer(numbering.of(node_id), node_id, page.path(node_id))
+        run.session.offer(numbering.of(node_id), node_id, page.path(node_id))
     return Step(
         "route",
-        look.said.strip()[:KEPT],
-        way.asked.question,
-        f"# {page.title}\n{look.shown}"[:SHOWN],
+        look.said.strip()[:TRACE_REPLY_CHARACTERS],
+        run.asked.question,
+        f"# {page.title}\n{look.shown}"[:TRACE_TREE_CHARACTERS],
         tuple(dict.fromkeys(numbering.of(nodes[block].node_id) for block in look.routed.selected)),
         _remark(look.routed),
         look.seconds,
@@ -166,6 +166,8 @@ def _step(way: AnswerRun, page: Anchored, look: Look) -> Step:
 
 def _remark(routed: Routed) -> str | None:
     """What of the router's words did not count, and why."""
-    if routed.expelled:
-        return f"{len(routed.expelled)} of {routed.lines} lines expelled. {'; '.join(routed.expelled)}"[:KEPT]
+    if routed.invalid_lines:
+        return f"{len(routed.invalid_lines)} of {routed.lines} lines are invalid. {'; '.join(routed.invalid_lines)}"[
+            :TRACE_REPLY_CHARACTERS
+        ]
     return "The router wrote nothing." if routed.collapsed else None

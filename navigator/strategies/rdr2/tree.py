@@ -13,8 +13,8 @@ Where the paper leaves something open, or our trees differ from its:
   the outline does not tell; unfolding it shows the text of all sections below it.
 - At most `VISIBLE` blocks are shown at once, those nearest to what was retrieved, or the first. What is left stays unseen:
   its heading can be unfolded again.
-- A line shows a text without its line breaks, at most `LONGEST` characters of it; less where all visible text together
-  would be more than `CONTENT` characters, but `SHORTEST` at least. Headings show `TITLE` characters. A text that is cut
+- A line shows a text without its line breaks, at most `MAX_TEXT_CHARACTERS` characters of it; less where all visible text together
+  would be more than `MAX_SHOWN_CHARACTERS` characters, but `MIN_TEXT_CHARACTERS` at least. Headings show `MAX_TITLE_CHARACTERS` characters. A text that is cut
   ends in "…"; its id stands for the whole.
 """
 
@@ -28,10 +28,10 @@ from ingest.model import Block
 from ingest.ports import OutlineHeading
 
 VISIBLE = 200
-LONGEST = 1_200
-SHORTEST = 60
-CONTENT = 40_000
-TITLE = 200
+MAX_TEXT_CHARACTERS = 1_200
+MIN_TEXT_CHARACTERS = 60
+MAX_SHOWN_CHARACTERS = 40_000
+MAX_TITLE_CHARACTERS = 200
 INDENT = "  "
 
 
@@ -68,10 +68,10 @@ class DocumentTree:
             parent = None if heading.parent is None else places[heading.parent]
             depth = 0 if parent is None else nodes[parent].depth + 1
             own = places[heading.id] = len(nodes)
-            nodes.append(TreeNode(own, parent, depth, one_line(heading.title, TITLE), heading.id))
+            nodes.append(TreeNode(own, parent, depth, one_line(heading.title, MAX_TITLE_CHARACTERS), heading.id))
             for index, block in enumerate(blocks.get(heading.id, ())):
                 if block.shown.strip():
-                    text = one_line(block.shown, LONGEST)
+                    text = one_line(block.shown, MAX_TEXT_CHARACTERS)
                     nodes.append(TreeNode(len(nodes), own, depth + 1, text, heading.id, index))
         return cls(tuple(nodes))
 
@@ -166,7 +166,7 @@ class Subtree:
     def render(self, *, structure: bool = True) -> str:
         """S: a line a node, `id: text`, indented by depth. Without `structure`: the visible blocks alone, flat."""
         visible = set(self.visible)
-        room = max(SHORTEST, min(LONGEST, CONTENT // max(1, len(visible))))
+        room = max(MIN_TEXT_CHARACTERS, min(MAX_TEXT_CHARACTERS, MAX_SHOWN_CHARACTERS // max(1, len(visible))))
         lines = []
         for node in self.tree.nodes:
             if node.id in visible:

@@ -48,7 +48,7 @@ def many(count: int) -> dict[str, str | Behaviour]:
 
 def sections(count: int, edit: str = "") -> str:
     parts = "".join(f"<h2 id='s{n}'>Part {n}</h2><p>Text of part number {n}{edit}.</p>" for n in range(count))
-    return html("Parts", f"<p>All parts.</p>{parts}")
+    return html("ChunkPassages", f"<p>All parts.</p>{parts}")
 
 
 async def quiet(pipe: Pipeline, ticks: int = 3) -> None:

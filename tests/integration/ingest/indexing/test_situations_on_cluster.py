@@ -129,7 +129,7 @@ def publish(docs: DocSite, **pages: Any) -> None:
 
 def sections(count: int, edit: str = "") -> str:
     parts = "".join(f"<h2 id='s{n}'>Part {n}</h2><p>Text of part number {n}{edit}.</p>" for n in range(count))
-    return html("Parts", parts)
+    return html("ChunkPassages", parts)
 
 
 # --- 12: work and records that are too large for a consumer

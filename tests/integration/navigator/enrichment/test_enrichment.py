@@ -187,7 +187,7 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 async def test_a_run_that_is_cancelled_half_way_keeps_what_was_answered(memory: Path) -> None:
     body = "".join(f"<h2>Part {n}</h2><p>Part {n}. {PRIMING}</p>" for n in range(8))
-    async with opened(memory, {f"{BASE}parts": html("Parts", body)}) as place:
+    async with opened(memory, {f"{BASE}parts": html("ChunkPassages", body)}) as place:
         place.api.always(Annotator(pace=0.02))
         running = asyncio.create_task(place.run(workers=2))
         await until(lambda: place.notes.any("summary"))

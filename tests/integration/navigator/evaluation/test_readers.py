@@ -14,8 +14,8 @@ from navigator.evaluation.results import Contender, Result
 from navigator.evaluation.routing.routed_pages import RoutedPages
 from navigator.evaluation.runner import Run
 from navigator.retrieval.retriever import Recipe, Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import FOR_PEOPLE, StrategyDeps, build
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.site import IndexedSite
 from tests.integration.navigator.evaluation.setting import QUESTIONS
 from tests.integration.navigator.strategies.setting import PUMPS, parts_of

@@ -14,10 +14,10 @@ from navigator.agent.prompts import RitBounds
 from navigator.models.anthropic import AnthropicModel
 from navigator.navigator import Navigator
 from navigator.ports import Model
-from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Recipe, Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import StrategyDeps, build
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import Answer, Failure, MessagesApi, Request, Scripted, cited, text
 from tests.fakes.site import IndexedSite, html
 
@@ -102,8 +102,8 @@ def model_at(api: MessagesApi, name: str = "claude-haiku-5-5") -> AnthropicModel
     return AnthropicModel(api_key="k", base_url=api.url, model=name, max_retries=0, citations=True)
 
 
-def parts_of(site: IndexedSite) -> Parts:
-    return Parts(site.trees, Sizes.fit(site.embedder.window, 60, 20), site.embedder.count)
+def parts_of(site: IndexedSite) -> ChunkPassages:
+    return ChunkPassages(site.trees, Sizes.fit(site.embedder.window, 60, 20), site.embedder.count)
 
 
 def retriever_of(site: IndexedSite) -> Retriever:
@@ -118,7 +118,7 @@ def navigator(
     router: Model | None = None,
     rules: RitBounds | None = None,
 ) -> Navigator:
-    ground = StrategyDeps(
+    deps = StrategyDeps(
         retriever_of(site), site.trees, parts_of(site), rules or RitBounds(), bounds or StrategyBounds(), router=router
     )
-    return Navigator({"rdr2": build("rdr2", ground)}, model, lambda _: "rdr2")
+    return Navigator({"rdr2": build("rdr2", deps)}, model, lambda _: "rdr2")

@@ -15,10 +15,10 @@ from navigator.answer import Answer
 from navigator.models.anthropic import AnthropicModel
 from navigator.navigator import Navigator
 from navigator.question.rewrite import Earlier
-from navigator.retrieval.chunk_passages import Parts
+from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Recipe, Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import StrategyDeps, build
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import IndexedSite, html
 
@@ -65,8 +65,8 @@ class Asking:
     ) -> Answer:
         site = self.site
         retriever = Retriever(site.trees, site.index, site.embedder, Recipe())
-        ground = StrategyDeps(retriever, site.trees, parts_of(site), self.rules, self.bounds)
-        navigator = Navigator({self.strategy: build(self.strategy, ground)}, self.model, lambda _: self.strategy)
+        deps = StrategyDeps(retriever, site.trees, parts_of(site), self.rules, self.bounds)
+        navigator = Navigator({self.strategy: build(self.strategy, deps)}, self.model, lambda _: self.strategy)
         answer = await navigator.ask(question, scope, listener, earlier=earlier, language=language)
         assert self.api.refused == []
         return answer
@@ -91,8 +91,8 @@ async def asking(
         yield Asking(site, scripted, open_model, strategy, bounds or StrategyBounds(), rules or RitBounds())
 
 
-def parts_of(site: IndexedSite) -> Parts:
-    return Parts(site.trees, Sizes.fit(site.embedder.window, 60, 20), site.embedder.count)
+def parts_of(site: IndexedSite) -> ChunkPassages:
+    return ChunkPassages(site.trees, Sizes.fit(site.embedder.window, 60, 20), site.embedder.count)
 
 
 def first_call(strategy: str) -> tuple[str, dict[str, Any]]:

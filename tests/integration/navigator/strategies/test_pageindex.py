@@ -15,8 +15,8 @@ from navigator.models.anthropic import AnthropicModel
 from navigator.navigator import Navigator
 from navigator.ports import ModelEvent
 from navigator.retrieval.retriever import Recipe, Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.pageindex import PageIndex
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import Answer as Reply
 from tests.fakes.messages_api import MessagesApi, cited, text
 from tests.fakes.site import IndexedSite, html, indexed_site

@@ -9,8 +9,8 @@ import pytest_asyncio
 from ingest.model import Scope
 from navigator.agent.prompts import RitBounds
 from navigator.answer import Answer, Step
-from navigator.strategies.bounds import StrategyBounds
-from navigator.strategies.rdr2.rdr2 import KEPT
+from navigator.strategies.rdr2.rdr2 import TRACE_REPLY_CHARACTERS
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import Answer as Replied
 from tests.fakes.messages_api import Failure, MessagesApi, cited, text
 from tests.fakes.site import IndexedSite, indexed_site
@@ -153,16 +153,16 @@ async def test_what_cannot_be_used_is_counted_and_survived(site: IndexedSite, re
     assert [p.path for p in answer.trace.passages] == [("Tanks",)]
     step = next(step for step in routes(answer) if "# Pumps" in (step.shown or ""))
     assert step.error
-    assert "expelled" in step.error or "nothing" in step.error
-    assert len(step.error) <= KEPT
-    assert len(step.reasoning) <= KEPT
+    assert "invalid" in step.error or "nothing" in step.error
+    assert len(step.error) <= TRACE_REPLY_CHARACTERS
+    assert len(step.reasoning) <= TRACE_REPLY_CHARACTERS
 
 
 async def test_legal_lines_count_beside_illegal_ones(site: IndexedSite) -> None:
     script = Script({"Pumps": [["Here you are:", "[ANS] 99: x", ans("Fill the"), "[REF]"]]})
     answer = await ask(site, script, ONE)
     assert [b.text for p in answer.trace.passages for b in p.blocks] == ["Fill the casing."]
-    assert (routes(answer)[0].error or "").startswith("3 of 4 lines expelled.")
+    assert (routes(answer)[0].error or "").startswith("3 of 4 lines are invalid.")
 
 
 async def test_the_router_may_be_another_model_at_another_endpoint(site: IndexedSite) -> None:

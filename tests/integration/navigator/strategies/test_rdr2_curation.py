@@ -14,9 +14,9 @@ from navigator.evaluation.routing.curated import HELD_OUT, REPLIES, TRAIN, Curat
 from navigator.evaluation.routing.curation import FAULTS, Curation, Progress
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import StrategyDeps
 from navigator.strategies.rdr2.examples import load_examples
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import Answer, Failure, MessagesApi, Request, Scripted, text
 from tests.fakes.site import IndexedSite, indexed_site
 from tests.integration.navigator.strategies.rdr2_scripts import (
@@ -53,10 +53,10 @@ async def curate(
     ledger: Ledger | None = None,
     workers: int = 1,
 ) -> Progress:
-    ground = StrategyDeps(retriever_of(site), site.trees, parts_of(site), bounds=StrategyBounds())
+    deps = StrategyDeps(retriever_of(site), site.trees, parts_of(site), bounds=StrategyBounds())
     async with AnthropicModel(api_key="k", base_url=api.url, max_retries=0, prices=PRICES) as model:
         with CuratedFolder(folder) as open_folder:
-            return await Curation(ground, model, open_folder, ledger or Ledger(), workers=workers).run(questions)
+            return await Curation(deps, model, open_folder, ledger or Ledger(), workers=workers).run(questions)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from ingest.model import Scope
 from navigator.answer import Answer
 from navigator.models.anthropic import AnthropicModel
 from navigator.ports import ModelEvent
-from navigator.strategies.bounds import StrategyBounds
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import Request, tool
 from tests.fakes.site import IndexedSite, html, indexed_site
 from tests.integration.navigator.strategies.setting import BASE, PUMPS, asking
@@ -39,7 +39,7 @@ async def long_site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[I
         yield open_site
 
 
-async def way(
+async def answered(
     site: IndexedSite,
     *calls: Call,
     strategy: str = "interact",
@@ -66,7 +66,7 @@ def remark(request: Request) -> str:
 
 async def test_a_search_gives_as_many_chunks_as_are_set_with_their_numbers(site: IndexedSite) -> None:
     calls = [("search", {"query": "prime the pump"})]
-    answer, requests = await way(site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=2))
+    answer, requests = await answered(site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=2))
     assert answer.trace.steps[0].query == "prime the pump"
     assert answer.trace.steps[0].numbers == (1, 2)
     assert "Given by search, in this order: 1, 2." in remark(requests[1])
@@ -75,13 +75,13 @@ async def test_a_search_gives_as_many_chunks_as_are_set_with_their_numbers(site:
 
 async def test_numbers_run_on_from_search_to_search(site: IndexedSite) -> None:
     calls = [("search", {"query": "prime the pump"}), ("search", {"query": "oil what is stuck"})]
-    answer, _ = await way(site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=1))
+    answer, _ = await answered(site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=1))
     assert [step.numbers for step in answer.trace.steps] == [(1,), (2,)]
 
 
 async def test_a_chunk_is_given_once_and_named_when_it_is_found_again(site: IndexedSite) -> None:
     calls = [("search", {"query": "prime the pump"}), ("search", {"query": "prime the pump, and fill it"})]
-    answer, requests = await way(site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=1))
+    answer, requests = await answered(site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=1))
     assert [step.numbers for step in answer.trace.steps] == [(1,), ()]
     assert "You have read 1 already" in str(requests[2].last)
     assert len(requests[2].search_results) == 1
@@ -140,7 +140,7 @@ async def test_what_goes_between_two_calls_is_not_read(tmp_path: Path, call: tup
 
 async def test_search_goes_by_meaning_alone_and_keyword_by_words_alone(site: IndexedSite) -> None:
     calls = [("keyword", {"query": "XR-200"}), ("keyword", {"query": "rocket"}), ("search", {"query": "rocket"})]
-    answer, requests = await way(site, *calls)
+    answer, requests = await answered(site, *calls)
     assert read(answer, 0) == ["The ring XR-200 is a spare part."]
     assert answer.trace.steps[1].numbers == ()
     assert "Nothing matches" in str(requests[2].last)
@@ -149,18 +149,18 @@ async def test_search_goes_by_meaning_alone_and_keyword_by_words_alone(site: Ind
 
 async def test_search_hears_no_words(site: IndexedSite) -> None:
     query = {"query": "it with the: XR"}
-    answer, _ = await way(site, ("search", query), ("keyword", query), bounds=StrategyBounds(search_chunks=1))
+    answer, _ = await answered(site, ("search", query), ("keyword", query), bounds=StrategyBounds(search_chunks=1))
     assert [passage.path[-1] for passage in answer.trace.passages] == ["Priming", "Rings"]
 
 
 async def test_entity_gives_as_many_as_are_set(long_site: IndexedSite) -> None:
-    answer, _ = await way(long_site, ("entity", {"name": "washer"}), bounds=StrategyBounds(search_chunks=2))
+    answer, _ = await answered(long_site, ("entity", {"name": "washer"}), bounds=StrategyBounds(search_chunks=2))
     assert answer.trace.steps[0].numbers == (1, 2)
 
 
 async def test_entity_gives_only_what_holds_the_name(site: IndexedSite) -> None:
     calls = [("entity", {"name": "xr-200"}), ("entity", {"name": "XR"}), ("entity", {"name": "moves oil"})]
-    answer, _ = await way(site, *calls)
+    answer, _ = await answered(site, *calls)
     assert read(answer, 0) == ["The ring XR-200 is a spare part."]
     assert answer.trace.steps[0].query == "xr-200"
     assert answer.trace.steps[1].numbers == (), "it has been read"
@@ -168,7 +168,7 @@ async def test_entity_gives_only_what_holds_the_name(site: IndexedSite) -> None:
 
 
 async def test_entity_looks_at_titles_too(site: IndexedSite) -> None:
-    answer, _ = await way(site, ("entity", {"name": "Priming"}))
+    answer, _ = await answered(site, ("entity", {"name": "Priming"}))
     assert read(answer, 0) == ["Prime the pump: fill it with water first.\npump --prime"]
 
 
@@ -178,7 +178,7 @@ async def test_page_searches_one_page_and_goes_on_where_it_was(long_site: Indexe
         ("page", {"passage": 1, "query": "Part 2.7"}),
         ("page", {"passage": 1, "query": "Part 2.7"}),
     ]
-    answer, _ = await way(long_site, *calls, bounds=StrategyBounds(search_chunks=1))
+    answer, _ = await answered(long_site, *calls, bounds=StrategyBounds(search_chunks=1))
     assert read(answer, 0) == ["All parts are listed here."]
     assert "Part 2.7" in read(answer, 1)[0]
     assert answer.trace.steps[1].query == "Part 2.7"
@@ -187,7 +187,7 @@ async def test_page_searches_one_page_and_goes_on_where_it_was(long_site: Indexe
 
 async def test_page_stays_on_the_page(site: IndexedSite) -> None:
     calls: list[Call] = [("entity", {"name": "XR-200"}), ("page", {"passage": 1, "query": "valves open and shut"})]
-    answer, _ = await way(site, *calls, bounds=StrategyBounds(search_chunks=20))
+    answer, _ = await answered(site, *calls, bounds=StrategyBounds(search_chunks=20))
     assert {passage.page_url for passage in answer.trace.passages} == {PUMPS}
     assert len(answer.trace.passages) == 4, "all of it"
     assert answer.trace.steps[1].numbers
@@ -200,7 +200,7 @@ async def test_a_page_that_is_read_to_its_end_says_so(site: IndexedSite) -> None
         ("page", {"passage": 1, "query": "seal"}),
         ("around", {"passage": 1}),
     ]
-    _, requests = await way(site, *calls, bounds=StrategyBounds(search_chunks=20))
+    _, requests = await answered(site, *calls, bounds=StrategyBounds(search_chunks=20))
     assert all("all of this page" in str(request.last) for request in requests[3:])
 
 
@@ -211,12 +211,12 @@ async def test_around_gives_the_rest_of_the_section_then_what_stands_next(long_s
         ("around", {"passage": 1}),
     ]
     bounds = StrategyBounds(search_chunks=1)
-    answer, _ = await way(long_site, *calls, bounds=bounds)
+    answer, _ = await answered(long_site, *calls, bounds=bounds)
     paths = [passage.path for passage in answer.trace.passages]
     assert paths[:2] == [("Reference", "Section 1")] * 2
     first, second = answer.trace.passages[:2]
     assert first.at < second.at <= first.at + len(first.blocks), "the chunk that follows"
-    whole, _ = await way(long_site, calls[0], calls[1], bounds=StrategyBounds(search_chunks=50))
+    whole, _ = await answered(long_site, calls[0], calls[1], bounds=StrategyBounds(search_chunks=50))
     assert len(whole.trace.passages) == len(await site_chunks(long_site))
     order = [(passage.path, passage.at) for passage in whole.trace.passages if passage.number != 1]
     assert order == sorted(order)
@@ -232,7 +232,7 @@ async def site_chunks(site: IndexedSite) -> frozenset[str]:
 @pytest.mark.parametrize("name", ["page", "around"])
 async def test_a_passage_that_was_not_read_is_refused(site: IndexedSite, name: str, passage: Any) -> None:
     calls: list[Call] = [("search", {"query": "prime the pump"}), (name, {"passage": passage, "query": "x"})]
-    answer, _ = await way(site, *calls)
+    answer, _ = await answered(site, *calls)
     assert f"{name} takes" in (answer.trace.steps[1].error or "")
 
 
@@ -259,6 +259,6 @@ async def test_every_tool_keeps_to_the_version_asked_for(tmp_path: Path) -> None
         ("around", {"passage": 1}),
     ]
     async with indexed_site(tmp_path, pages, versions="/(v[0-9]+)/", default_version="v1") as site:
-        answer, _ = await way(site, *calls, scope=Scope(versions=frozenset({"v2"})))
+        answer, _ = await answered(site, *calls, scope=Scope(versions=frozenset({"v2"})))
     assert {passage.version for passage in answer.trace.passages} == {"v2"}
     assert len(answer.trace.passages) == 2

@@ -12,9 +12,9 @@ from navigator.models.extractive import ExtractiveModel
 from navigator.navigator import Navigator
 from navigator.question.rewrite import Earlier
 from navigator.retrieval.retriever import Recipe, Retriever
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import FOR_PEOPLE, STRATEGIES, StrategyDeps, build
-from navigator.strategies.none import NOTHING_READ
+from navigator.strategies.single_call import NOTHING_READ
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import MessagesApi, cited, tool
 from tests.fakes.site import IndexedSite, html, indexed_site
 from tests.integration.navigator.strategies.setting import BASE, PUMPS, QUESTION, asking, parts_of

@@ -12,7 +12,7 @@ from ingest.model import Scope
 from navigator.agent.prompts import RitBounds, question_of
 from navigator.answer import Answer
 from navigator.question.rewrite import Earlier
-from navigator.strategies.bounds import StrategyBounds
+from navigator.strategies.strategy import StrategyBounds
 from tests.fakes.messages_api import Answer as Reply
 from tests.fakes.messages_api import MessagesApi, Request, cited, tool
 from tests.fakes.site import IndexedSite

@@ -6,8 +6,8 @@ from deploy.settings.messages import SettingsError
 from deploy.wiring.variants import sweeps_of, variants
 from navigator.evaluation.results import Contender
 from navigator.retrieval.retriever import Recipe
-from navigator.strategies.bounds import StrategyBounds
 from navigator.strategies.build import FOR_PEOPLE
+from navigator.strategies.strategy import StrategyBounds
 
 
 def labels(*strategies: str, **options: object) -> list[str]:

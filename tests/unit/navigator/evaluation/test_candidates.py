@@ -5,7 +5,7 @@ from dataclasses import replace
 from navigator.evaluation.candidates import Candidate
 from navigator.evaluation.questions import EvalQuestion, Gold
 from navigator.evaluation.results import Contender
-from navigator.strategies.none import NoRetrieval
+from navigator.strategies.single_call import NoRetrieval
 from tests.fakes.model import ScriptedModel
 
 QUESTION = EvalQuestion("q", "Why?", ("So.",), ("so",), (Gold(node="n1"),))

@@ -28,9 +28,9 @@ def test_blocks_come_in_document_order_however_many_there_are() -> None:
 def test_refusing_stands_alone() -> None:
     assert read_actions("[REF]", LIT) == Routed(refused=True, lines=1)
     mixed = read_actions("[REF]\n[ANS] 3: Fill the", LIT)
-    assert (mixed.selected, mixed.refused, mixed.expelled) == ((3,), False, ("REF: not alone",))
+    assert (mixed.selected, mixed.refused, mixed.invalid_lines) == ((3,), False, ("REF: not alone",))
     useless = read_actions("[REF]\n[ANS] 9: Seals", LIT)
-    assert (useless.refused, len(useless.expelled)) == (True, 1)
+    assert (useless.refused, len(useless.invalid_lines)) == (True, 1)
 
 
 @pytest.mark.parametrize(
@@ -76,27 +76,27 @@ def test_the_form_of_a_line_may_vary(line: str) -> None:
         ("Fill the pump with water.", "no action"),
     ],
 )
-def test_what_does_not_count_is_expelled_and_the_rest_survives(line: str, reason: str) -> None:
+def test_what_does_not_count_is_invalid_and_the_rest_survives(line: str, reason: str) -> None:
     routed = read_actions(f"{line}\n[ANS] 5: Start it", LIT)
     assert (routed.selected, routed.expand, routed.lines, routed.collapsed) == ((5,), None, 2, False)
-    assert len(routed.expelled) == 1
-    assert reason in routed.expelled[0]
+    assert len(routed.invalid_lines) == 1
+    assert reason in routed.invalid_lines[0]
 
 
 def test_one_heading_a_round_the_first_that_counts() -> None:
     routed = read_actions("[EXP] 2: Priming\n[EXP] 11: Oil\n[EXP] 6: In the\n[EXP] 11: Oil", LIT)
-    assert (routed.expand, len(routed.expelled)) == (11, 2)
+    assert (routed.expand, len(routed.invalid_lines)) == (11, 2)
 
 
 def test_where_nothing_may_be_unfolded_it_is_not() -> None:
     routed = read_actions("[EXP] 11: Oil", LIT, may_expand=False)
-    assert (routed.expand, len(routed.expelled), routed.collapsed) == (None, 1, False)
+    assert (routed.expand, len(routed.invalid_lines), routed.collapsed) == (None, 1, False)
 
 
 @pytest.mark.parametrize(("reply", "lines"), [("", 0), (" \n\t\n", 0), ("```\n```", 0), ("The valve.\nOpen it.", 2)])
 def test_a_reply_without_any_action_is_collapsed(reply: str, lines: int) -> None:
     routed = read_actions(reply, LIT)
-    assert (routed.collapsed, routed.lines, len(routed.expelled)) == (True, lines, lines)
+    assert (routed.collapsed, routed.lines, len(routed.invalid_lines)) == (True, lines, lines)
 
 
 def test_a_block_taken_twice_counts_once() -> None:
@@ -152,7 +152,7 @@ def test_what_counts_written_again_reads_as_the_same(tree: DocumentTree, data: s
     expand = data.draw(st.sampled_from([None, *folded]))
     chosen = Routed(tuple(sorted(selected)), expand, refused=not selected and expand is None)
     again = read_actions(chosen.written(choices), choices)
-    assert (again.selected, again.expand, again.refused, again.expelled) == (
+    assert (again.selected, again.expand, again.refused, again.invalid_lines) == (
         chosen.selected,
         expand,
         chosen.refused,
@@ -161,13 +161,13 @@ def test_what_counts_written_again_reads_as_the_same(tree: DocumentTree, data: s
 
 
 @given(trees(), st.lists(st.sampled_from(["[ANS] ", "[EXP] ", "[REF]", "1", "0", ": ", "\n", "-", "x"]), max_size=30))
-def test_whatever_is_written_every_line_counts_or_is_expelled(tree: DocumentTree, parts: list[str]) -> None:
+def test_whatever_is_written_every_line_counts_or_is_invalid(tree: DocumentTree, parts: list[str]) -> None:
     subtree: Subtree = tree.lit([node.id for node in tree.nodes if node.is_content][:1])
     reply = "".join(parts)
     routed = read_actions(reply, subtree.choices())
     lines = [line for line in reply.split("\n") if line.strip()]
     assert routed.lines == len(lines)
-    assert len(routed.expelled) <= len(lines)
+    assert len(routed.invalid_lines) <= len(lines)
     assert set(routed.selected) <= set(subtree.visible)
     assert routed.expand is None or subtree.unseen(routed.expand)
     assert not (routed.refused and (routed.selected or routed.expand is not None))

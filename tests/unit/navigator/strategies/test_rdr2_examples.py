@@ -23,7 +23,7 @@ EXAMPLE = Example(
     actions="[ANS] 3: Fill the pump.\n[EXP] 8: Care",
     visible=(3, 4, 5),
     folded=(0, 6, 8, 9, 11),
-    expelled=2,
+    invalid_lines=2,
 )
 
 

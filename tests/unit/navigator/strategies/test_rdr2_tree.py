@@ -86,7 +86,7 @@ def test_line_breaks_do_not_break_a_line_and_marks_are_shown() -> None:
 def test_a_huge_block_is_shown_cut_and_its_id_stands_for_the_whole() -> None:
     tree = DocumentTree.of([heading("a", None)], {"a": blocks("word " * 500_000)})
     shown = tree.lit([1]).render()
-    assert len(shown) < rdr2.LONGEST + 50
+    assert len(shown) < rdr2.MAX_TEXT_CHARACTERS + 50
     assert shown.endswith(" …")
     assert tree.nodes[1].block == 0
 
@@ -98,14 +98,14 @@ def test_a_block_that_begins_with_much_white_space_is_shown() -> None:
 
 def test_a_huge_title_is_cut() -> None:
     tree = DocumentTree.of([heading("a", None, "word " * 10_000)], {})
-    assert len(tree.lit([]).render()) < rdr2.TITLE + 50
+    assert len(tree.lit([]).render()) < rdr2.MAX_TITLE_CHARACTERS + 50
 
 
 def test_much_content_is_cut_until_it_fits() -> None:
     tree = DocumentTree.of([heading("a", None)], {"a": blocks(*["long " * 400] * 150)})
     shown = tree.lit([1]).render()
     assert len(ids_in(shown)) == 151
-    assert len(shown) < rdr2.CONTENT + 150 * 12
+    assert len(shown) < rdr2.MAX_SHOWN_CHARACTERS + 150 * 12
 
 
 def test_of_very_many_siblings_the_nearest_are_shown_and_the_rest_can_be_unfolded() -> None:

@@ -31,9 +31,9 @@ def test_refusing_is_right_where_the_example_does_and_only_there() -> None:
 
 
 def test_expelled_is_a_mean_over_replies_and_collapsed_a_share_of_them() -> None:
-    collapsed = Routed(expelled=("no action: x",), lines=1, collapsed=True)
+    collapsed = Routed(invalid_lines=("no action: x",), lines=1, collapsed=True)
     pairs = [
-        (Routed((1,), expelled=("a", "b", "c"), lines=4), Routed((1,))),
+        (Routed((1,), invalid_lines=("a", "b", "c"), lines=4), Routed((1,))),
         (collapsed, REF),
         (Routed(collapsed=True), REF),
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from navigator.question.greeting import needs_no_reading
+from navigator.navigator import needs_no_reading
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ingest.model import Block, BlockKind, Chunk, Node, Page, PageRecord
 from ingest.ports import Hit, Located, Outline, OutlineHeading, SiteAncestor, Stored, TreeStore
 from ingest.text.chunks import Sizes, chunk_page
-from navigator.retrieval.chunk_passages import Parts, blocks_within
 from navigator.retrieval.forest import Numbering
+from navigator.retrieval.passages import ChunkPassages, blocks_within
 from tests.fakes.turns import READ_AT
 
 KEY = "https://docs.example.test/p"
@@ -25,7 +25,7 @@ def words(text: str) -> int:
 
 
 class OnePage:
-    """What Parts needs of a TreeStore, for one page."""
+    """What ChunkPassages needs of a TreeStore, for one page."""
 
     def __init__(self, page: Page, chunk_ids: tuple[str, ...] = ()) -> None:
         self.page = page
@@ -71,8 +71,10 @@ def hits(chunks: Iterable[Chunk]) -> list[Hit]:
     return [Hit(chunk.id, chunk.node_id, KEY, 1.0) for chunk in chunks]
 
 
-def parts(made: Page, size: int, languages: tuple[str, ...] = ("en",), chunk_ids: tuple[str, ...] = ()) -> Parts:
-    return Parts(cast(TreeStore, OnePage(made, chunk_ids)), Sizes(size, 4), words, languages)
+def parts(
+    made: Page, size: int, languages: tuple[str, ...] = ("en",), chunk_ids: tuple[str, ...] = ()
+) -> ChunkPassages:
+    return ChunkPassages(cast(TreeStore, OnePage(made, chunk_ids)), Sizes(size, 4), words, languages)
 
 
 KINDS: tuple[BlockKind, ...] = ("text", "code", "list", "table", "quote")
