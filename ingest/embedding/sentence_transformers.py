@@ -177,7 +177,7 @@ class SentenceTransformerEmbedder:
         from tokenizers import Tokenizer
         from transformers.utils import logging as transformers_logging
 
-        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        transformers_logging.disable_progress_bar()
         if self._threads:
             torch.set_num_threads(self._threads)
         path = str(packaged_minilm()) if self._wanted == MINILM else self._wanted
