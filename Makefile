@@ -27,7 +27,7 @@ play: $(READY) $(MANUAL) ## Ask the whole bot in a browser, in a workspace on a 
 test: $(READY) $(MANUAL) ## All checks and all tests
 	@$(MAKE) --no-print-directory check
 	@echo "Testing, two halves side by side (some minutes)."
-	@$(BIN)/pytest -n 2 --dist loadfile
+	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(READY) ## Lint, format and types
 	@echo "Checking lint, format and types (a minute the first time)."

@@ -44,9 +44,6 @@ SESSION = 1.5
 HAND_OVER = 1.5
 """Of Kafka's groups, in seconds: after how long a silent consumer is taken for dead, how long a busy one may finish."""
 
-PATIENCE = 10.0
-"""Seconds to wait for a server: one that is away is a failure soon."""
-
 OpenLog = Callable[[], AbstractAsyncContextManager[EventLog]]
 OpenTrees = Callable[[], AbstractAsyncContextManager[TreeStore]]
 OpenIndex = Callable[[], AbstractAsyncContextManager[ChunkIndex]]
@@ -66,7 +63,7 @@ def edge(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[
 async def opensearch_trees(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[TreeStore]:
     url, name = request.getfixturevalue("opensearch").url, own_name(folder)
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
-    async with OpenSearch(url, patience=PATIENCE) as server, OpenSearchTreeStore(server, name) as trees:
+    async with OpenSearch(url) as server, OpenSearchTreeStore(server, name) as trees:
         yield trees
 
 
@@ -77,8 +74,8 @@ async def split(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[C
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
     request.addfinalizer(partial(remove, f"{qdrant}/collections/{name}-1"))
     async with (
-        QdrantVectors(qdrant, DIMENSIONS, name, patience=PATIENCE) as vectors,
-        OpenSearch(url, patience=PATIENCE) as server,
+        QdrantVectors(qdrant, DIMENSIONS, name) as vectors,
+        OpenSearch(url) as server,
         OpenSearchWords(server, name) as words,
         SplitChunkIndex(vectors, words) as index,
     ):
@@ -97,7 +94,7 @@ async def opensearch_bot(
 ) -> AsyncIterator[BotStore]:
     url, name = request.getfixturevalue("opensearch").url, own_name(folder)
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
-    async with OpenSearch(url, patience=PATIENCE) as server, OpenSearchBotStore(server, name, seal, clock) as store:
+    async with OpenSearch(url) as server, OpenSearchBotStore(server, name, seal, clock) as store:
         yield store
 
 

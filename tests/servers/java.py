@@ -21,7 +21,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache" / "servers"
-SMALL_JVM = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""For a process that lives for minutes on a core of its own at most."""
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 

@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 from typing import Self
 
-from tests.servers.java import SMALL_JVM, Process, ServerFailed, accepts, free_ports, jars
+from tests.servers.java import JVM, Process, ServerFailed, accepts, free_ports, jars
 
 ARTIFACTS = ("org.apache.kafka:kafka_2.13:4.4.0", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.5")
 
@@ -38,6 +38,8 @@ log.cleaner.dedupe.buffer.size=8388608
 """
 # One partition instead of 50 for each internal topic, no wait of 3 s before the first member of a group gets work, dead
 # members and the broker's own last life forgotten in a second, a cleaner that small heaps and impatient tests bear.
+
+HEAP = "-Xmx256m"
 
 LOGGING = """\
 <Configuration status="error"><Appenders><Console name="C"><PatternLayout pattern="%d %p %c{1} %m%n"/></Console></Appenders>
@@ -69,7 +71,7 @@ class Kafka:
             PROPERTIES.format(port=self._port, controller=controller, data=self._folder / "data"), encoding="utf-8"
         )
         (self._folder / "log4j2.xml").write_text(LOGGING, encoding="utf-8")
-        java = ["java", *SMALL_JVM, f"-Dlog4j2.configurationFile={self._folder / 'log4j2.xml'}"]
+        java = ["java", HEAP, *JVM, f"-Dlog4j2.configurationFile={self._folder / 'log4j2.xml'}"]
         java += ["-cp", f"{jars('kafka', ARTIFACTS)}/*"]
         self._format([*java, "kafka.tools.StorageTool"], settings)
         self._process = Process("Kafka", [*java, "kafka.Kafka", str(settings)], self._folder)

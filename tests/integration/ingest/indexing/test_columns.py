@@ -1,12 +1,13 @@
-"""The same pages and questions on both columns: nearly the same forest (issue 4; facts of OpenSearch's scores in
+"""The same pages and questions on both columns: nearly the same forest (facts of OpenSearch's scores in
 ingest/stores/cluster/words.py).
 
-The pages are those of the Ray documentation that the questions are about and every tenth of the others: to embed
-them takes two minutes on two cores, once; their vectors are kept with the benchmark's. RITBOT_TEST_PAGES=all
-takes all 518 pages, which takes ten. There each of the 145 questions shares at least 48 nodes of 50, but for one that
-has 38, since its 200 best chunks stand in no more, and shares all of them; forest@50 is the same. By words, two of 200
-chunks differ in the mean, for one reason: with lengths kept in one byte as Lucene does, BM25 as the books have it finds
-the same 200. With half of all chunks written a second time and not yet merged, a question shares nine tenths or more.
+The questions are every third of the 145 about the Ray documentation, the pages those that they are about and every
+twentieth of the others: to embed them takes a minute on two cores, once; their vectors are kept with the benchmark's.
+RITBOT_TEST_PAGES=all takes all questions and all 518 pages, which takes ten. There each question shares at least 48
+nodes of 50, but for one that has 38, since its 200 best chunks stand in no more, and shares all of them; forest@50 is
+the same. By words, two of 200 chunks differ in the mean, for one reason: with lengths kept in one byte as Lucene does,
+BM25 as the books have it finds the same 200. With half of all chunks written a second time and not yet merged, a
+question shares nine tenths or more.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ from tests.bench.corpus import CachedEmbedder, Question, embedder, html_folder, 
 from tests.contract.conftest import remove
 from tests.servers.opensearch import OpenSearch as Node
 
-OTHERS = 1 if os.environ.get("RITBOT_TEST_PAGES") == "all" else 10
-"""Of the pages that no question is about, every so manieth is taken."""
+ASKED, OTHERS = (1, 1) if os.environ.get("RITBOT_TEST_PAGES") == "all" else (3, 20)
+"""Every so manieth question is asked; every so manieth page that no question is about is there."""
 LEAST_SHARED = 45 / 50
 """Of the nodes of each question. There are fewer than 50 where the 200 best chunks stand in fewer nodes."""
 
@@ -113,7 +114,7 @@ async def distributed(url: str, qdrant: str, dimensions: int) -> AsyncIterator[t
 
 async def compare(folder: Path, opensearch: str, qdrant: str) -> tuple[Answers, Answers]:
     """What both columns answer."""
-    asked = questions()
+    asked = questions()[::ASKED]
     (folder / "pages").mkdir()
     pages = pages_of(asked, folder / "pages")
     async with embedder() as model:
@@ -144,5 +145,5 @@ async def test_the_same_question_gives_nearly_the_same_forest_on_both_columns(
     )
     assert mean(len(nodes) for nodes in here.nodes.values()) > 49, figures
     assert min(common.values()) >= LEAST_SHARED, figures
-    assert abs(here.forest_at_50 - there.forest_at_50) <= 1.0, figures
+    assert abs(here.forest_at_50 - there.forest_at_50) <= max(1.0, 100 / len(common)), figures  # one question
     assert here.forest_at_50 > 70.0, figures

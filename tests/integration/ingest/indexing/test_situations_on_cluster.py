@@ -237,6 +237,27 @@ async def test_vectors_whose_writing_got_no_good_answer_are_there_once(
 # --- all roles together
 
 
+async def test_what_two_services_had_finished_when_they_were_stopped_is_committed(
+    pipe: Pipeline, docs: DocSite
+) -> None:
+    publish(docs, **{f"p{n}": slow(0.2, html(f"Page {n}", f"<p>This is page {n}.</p>")) for n in range(40)})
+    await pipe.tick()
+
+    async def handled() -> bool:
+        return all(service.totals.outcomes["new"] for service in services)
+
+    async with pipe.indexers() as first, pipe.indexers() as second:
+        services = [pipe.service(first), pipe.service(second)]
+        running = [asyncio.create_task(service.run()) for service in services]
+        await eventually(handled, WITHIN)
+        for service in services:
+            service.stop()
+        await asyncio.gather(*running)
+    finished = sum(service.totals.outcomes["new"] for service in services)
+    assert 2 <= finished < 40
+    assert await pipe.events.lag(PAGES, GROUP) == 40 - finished
+
+
 async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_services_share_the_work(
     pipe: Pipeline, docs: DocSite
 ) -> None:
@@ -253,6 +274,9 @@ async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_servi
     async def searchable(text: str) -> bool:
         nodes = await pipe.trees.nodes([hit.node_id for hit in await pipe.index.words([text], 10)])
         return any(text in node.node.text for node in nodes.values())
+
+    async def nothing_waits() -> bool:
+        return await pipe.events.lag(PAGES, GROUP) == 0
 
     publish(docs, other=html("Other", "<p>Another page.</p>"))
     pipe.pace = Pace(first=0.2, soonest=0.1, slowest=0.2, full=0.2, misses=2, missing_for=0.3)
@@ -273,6 +297,8 @@ async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_servi
         docs.pages["/new"] = docs.pages["/old"] = status(410)
         await eventually(at("nowhere"), WITHIN)
         watching.cancel()
+        await asyncio.wait([watching])
+        await eventually(nothing_waits, WITHIN)  # the old address is looked at in a cycle of its own, after the new one
         for service in services:
             service.stop()
         await asyncio.wait(running)
