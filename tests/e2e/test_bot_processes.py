@@ -18,9 +18,7 @@ from tests.e2e.test_command import ritbot
 from tests.e2e.test_roles_on_cluster import Running, is_ready, running, until
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import html
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Channel, Message
+from tests.fakes.slack import Channel, FakeSlack, Message, words
 from tests.fakes.writer import Writer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.slack.inbound.http_mode import EVENTS_PATH
 from tests.e2e.test_command import RITBOT, environment, ritbot
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import FakeSlack
 
 
 def test_nothing_set_is_no_fault_of_init_and_one_of_the_listeners(tmp_path: Path) -> None:

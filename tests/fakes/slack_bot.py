@@ -36,8 +36,7 @@ from ingest.events.sqlite import SqliteEventLog
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.notes import MemoryNotes
 from tests.fakes.site import IndexedSite, html, indexed_site
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Channel, Message
+from tests.fakes.slack import Channel, FakeSlack, Message
 
 PUMPS = "https://docs.example.test/pumps.html"
 PAGES = {

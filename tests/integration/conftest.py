@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.fakes.messages_api import MessagesApi
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import FakeSlack
 
 
 @pytest.fixture

@@ -19,9 +19,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.fakes.slack import Delivery, FakeSlack, Person
-from tests.fakes.slack.forms import NotThere
-from tests.fakes.slack.state import Channel, Message, View
+from tests.fakes.slack import Channel, Delivery, FakeSlack, Message, NotThere, Person, View
 from tests.play.snapshot import Snapshot
 
 STATIC = Path(__file__).parent / "static"
@@ -146,7 +144,7 @@ class Play(FakeSlack):
             case "stop":
                 await person.stop(channel, str(wish["thread"]))
             case "open":
-                await person.open_home(str(wish.get("tab", "messages")))
+                await person.open_home()
         return None
 
     async def _write(self, person: Person, channel: Channel, text: str, thread: str) -> Message | Delivery:
@@ -167,8 +165,6 @@ class Play(FakeSlack):
     def _pressed_in(self, person: Person, channel: Channel, wish: Json) -> Message | View:
         if wish.get("place") == "modal":
             return person.modal
-        if wish.get("place") == "home" and person.home is not None:
-            return person.home
         return self._message(channel, wish)
 
     def _message(self, channel: Channel, wish: Json) -> Message:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from tests.fakes.slack.forms import asks_first
+from tests.fakes.slack.person import asks_first
 from tests.play.markup import Names, link, markdown, mrkdwn
 
 Json = dict[str, Any]
@@ -82,10 +82,6 @@ def element(one: Json, part: Json) -> str:
                 f"{thumb} {escape(button['text']['text'])}</button>"
                 for thumb, button in ((THUMB_UP, one["positive_button"]), (THUMB_DOWN, one["negative_button"]))
             )
-        case "icon_button":
-            return f'<button type="button" class="quiet" {action}>✕ {escape(one["text"]["text"])}</button>'
-        case "overflow":
-            return _menu(one, action, "⋯")
         case _:
             return _menu(one, action, one.get("placeholder", {}).get("text", "Choose"))
 
@@ -212,16 +208,9 @@ def _field(one: Json, name: str, need: str) -> str:
             return f'<textarea rows="4" {name} {holder}{need}>{start}</textarea>'
         case "plain_text_input":
             return f'<input type="text" {name} {holder} value="{start}"{need}>'
-        case "number_input":
-            return f'<input type="number" step="any" {name} {holder} value="{start}"{need}>'
-        case "datepicker":
-            return f'<input type="date" {name} value="{escape(one.get("initial_date", ""))}"{need}>'
         case "static_select":
             return f'<select {name}{need}><option value=""></option>{_options(one)}</select>'
-        case "multi_static_select":
-            return f"<select multiple {name}{need}>{_options(one)}</select>"
-    initial = next((str(value) for key, value in one.items() if key.startswith("initial_")), "")
-    return f'<input type="text" {name} {holder} value="{escape(initial)}"{need}>'
+    return f"<select multiple {name}{need}>{_options(one)}</select>"
 
 
 def _ticks(one: Json, name: str) -> str:

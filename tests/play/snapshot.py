@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from tests.fakes.slack.person import Person
-from tests.fakes.slack.state import Channel, Message, State, View
+from tests.fakes.slack import Channel, Message, Person
+from tests.fakes.slack.state import State
 from tests.play import rendering
 from tests.play.markup import mrkdwn
 
@@ -32,7 +32,6 @@ class Snapshot:
         }
 
     def as_json(self) -> Json:
-        home = self._person.home
         return {
             "me": self._person.id,
             "people": [self._named(one.id) for one in self._state.users.values() if not one.bot_id],
@@ -42,9 +41,6 @@ class Snapshot:
             "messages": [self._message(one) for one in self._shown() if one.root == one.ts],
             "thread": self._open_thread(),
             "prompts": self._prompts(""),
-            "home": rendering.blocks(home.payload["blocks"], self._names)
-            if home and self._channel.kind == "direct"
-            else "",
             "modal": self._modal(),
         }
 
@@ -107,10 +103,9 @@ class Snapshot:
         }
 
     def _modal(self) -> Json | None:
-        stack = self._state.modals.get(self._person.id)
-        if not stack:
+        view = self._state.modals.get(self._person.id)
+        if view is None:
             return None
-        view: View = stack[-1]
         payload = view.payload
         errors = payload.get("errors", {})
         return {

@@ -1,16 +1,22 @@
-"""What Slack refuses, one function a rule. Pure: a rule looks at the arguments of one call.
+"""What Slack refuses, one function a rule, and how often an app may call. A rule is pure and looks at the arguments of one
+call.
 
 Sizes are those of facts (Slack's documentation, slack_sdk's models, limits seen in public issues); how the refusals
-read is Slack's. `first` gives the first rule that is broken.
+read is Slack's. `first` gives the first rule that is broken. Calls are counted per workspace and method,
+chat.postMessage per channel too; sources: facts (postMessage about 1 a second a channel, startStream 20 and appendStream
+100 a minute, chat.update tier 3) and docs.slack.dev "Rate limits" (tier 3: 50, tier 4: 100 a minute).
 """
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.slack.blocks import block_faults, view_faults
+from tests.fakes.slack.block_kit import block_faults, view_faults
+from tests.fakes.slack.state import Clock
 
 TEXT = 40_000
 UPDATE_BYTES = 4_000
@@ -19,7 +25,7 @@ PAYLOAD = 13_200
 BLOCKS = 50
 TABLE_WORDS = 10_000
 VIEW_BYTES = 250_000
-PROMPTS = 4
+MAX_PROMPTS = 4
 LOADING_MESSAGES = 10
 CHUNKS = ("markdown_text", "task_update", "plan_update", "blocks")
 TASK_STATES = ("pending", "in_progress", "complete", "error")
@@ -148,8 +154,8 @@ def many_loading_messages(arguments: Arguments) -> Refusal | None:
 
 def malformed_prompts(arguments: Arguments) -> Refusal | None:
     prompts = arguments.get("prompts")
-    if not isinstance(prompts, list) or not 1 <= len(prompts) <= PROMPTS:
-        return Refusal("invalid_arguments", (f"[ERROR] 1 to {PROMPTS} items allowed [json-pointer:/prompts]",))
+    if not isinstance(prompts, list) or not 1 <= len(prompts) <= MAX_PROMPTS:
+        return Refusal("invalid_arguments", (f"[ERROR] 1 to {MAX_PROMPTS} items allowed [json-pointer:/prompts]",))
     if all(isinstance(one, dict) and one.get("title") and one.get("message") for one in prompts):
         return None
     return Refusal("invalid_arguments", ("[ERROR] title and message are required [json-pointer:/prompts]",))
@@ -213,3 +219,53 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from _texts(one)
+
+
+# --- how often
+
+MINUTE = 60.0
+A_MINUTE: Mapping[str, int] = {
+    "chat.startStream": 20,
+    "chat.appendStream": 100,
+    "chat.stopStream": 50,
+    "chat.update": 50,
+    "chat.postEphemeral": 100,
+    "assistant.threads.setStatus": 600,
+    "assistant.threads.setSuggestedPrompts": 100,
+    "agents.sessions.setStatus": 50,
+    "conversations.info": 50,
+    "conversations.replies": 50,
+    "conversations.members": 100,
+    "users.info": 100,
+    "views.open": 100,
+}
+BURST = 4
+"""Posts to a channel that may come at once before it is one a second."""
+
+
+class Rates:
+    """`on` False: everything may be called as often as one likes."""
+
+    def __init__(self, clock: Clock, *, on: bool) -> None:
+        self.on = on
+        self._clock = clock
+        self._calls: defaultdict[tuple[str, ...], deque[float]] = defaultdict(deque)
+
+    def take(self, team: str, method: str, channel: str) -> int | None:
+        """Count a call; seconds to wait, as Retry-After, where it is one too many."""
+        if not self.on:
+            return None
+        if method == "chat.postMessage":
+            return self._within((team, method, channel), BURST, float(BURST))
+        if method in A_MINUTE:
+            return self._within((team, method), A_MINUTE[method], MINUTE)
+        return None
+
+    def _within(self, key: tuple[str, ...], most: int, window: float) -> int | None:
+        now, calls = self._clock.now(), self._calls[key]
+        while calls and now - calls[0] >= window:
+            calls.popleft()
+        if len(calls) >= most:
+            return max(1, math.ceil(calls[0] + window - now))
+        calls.append(now)
+        return None

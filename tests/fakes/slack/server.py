@@ -28,18 +28,14 @@ from typing import Self
 
 from aiohttp import web
 
-from tests.fakes.slack import chat, streams
-from tests.fakes.slack.api import WebApi
-from tests.fakes.slack.call import Recorded
-from tests.fakes.slack.clock import Clock
-from tests.fakes.slack.delivery import Carrier, Deliveries
-from tests.fakes.slack.events import SCOPE_OF, Events
-from tests.fakes.slack.faults import Faults
+from tests.fakes.slack import messages
+from tests.fakes.slack.events import SCOPE_OF, Carrier, Deliveries, Events, SocketMode, Webhook
+from tests.fakes.slack.limits import Rates
+from tests.fakes.slack.methods import Recorded
 from tests.fakes.slack.person import Person
-from tests.fakes.slack.rates import Rates
-from tests.fakes.slack.socket import SocketMode
 from tests.fakes.slack.state import (
     Channel,
+    Clock,
     Guest,
     Installation,
     Json,
@@ -50,11 +46,11 @@ from tests.fakes.slack.state import (
     Team,
     User,
 )
-from tests.fakes.slack.webhook import Webhook
+from tests.fakes.slack.web_api import Faults, WebApi
 
 SCOPES = (
     "app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands",
-    "groups:history", "groups:read", "im:history", "im:read", "im:write", "usergroups:read", "users:read",
+    "groups:history", "groups:read", "im:history", "im:read", "im:write", "users:read",
 )  # fmt: skip
 PATIENCE = 20.0
 
@@ -239,7 +235,7 @@ class FakeSlack:
     def expire_streams(self) -> None:
         """Every open stream ends now, as Slack's own end after some minutes."""
         for message in self.state.messages.values():
-            streams.expire(self.state, message)
+            messages.expire(self.state, message)
 
     async def settled(self) -> None:
         """All that was sent is acknowledged, or given up."""
@@ -261,7 +257,7 @@ class FakeSlack:
         """What an acknowledgement of a command says, if it says anything."""
         if not answer:
             return
-        error, _ = chat.respond(self.state, url, {"text": answer} if isinstance(answer, str) else answer)
+        error, _ = messages.respond(self.state, url, {"text": answer} if isinstance(answer, str) else answer)
         assert not error, f"Slack would refuse what the command was acknowledged with: {error}"
 
     def _carrier(self) -> Carrier:

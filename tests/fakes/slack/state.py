@@ -1,13 +1,14 @@
-"""What a Slack holds: workspaces, people, channels, messages, modals. No rule and no network; ids look like Slack's."""
+"""What a Slack holds: workspaces, people, channels, messages, modals, and its time. No rule and no network; ids look like
+Slack's."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from tests.fakes.slack.clock import Clock
 
 Json = dict[str, Any]
 ChannelKind = Literal["public", "private", "direct"]
@@ -132,15 +133,13 @@ class Prompts:
 
 @dataclass
 class View:
-    """A modal or a Home tab as it was last sent, with what Slack adds."""
+    """A modal as it was last sent, with what Slack adds."""
 
     id: str
     user: str
     installation: Installation
     payload: Json
     hash: str
-    root: str
-    previous: str = ""
 
 
 @dataclass
@@ -163,6 +162,34 @@ class ResponseUrl:
     left: int = 5
 
 
+class Clock:
+    """Real time, which a test can move on at once. Rates, the life of streams, triggers and statuses, and the pauses
+    between redeliveries are counted by it; how long an acknowledgement took is counted in real seconds, since the bot
+    lives in them."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        self._moved = asyncio.Event()
+
+    def now(self) -> float:
+        """Seconds since 1970, as Slack's `ts` counts them."""
+        return time.time() + self._ahead
+
+    def advance(self, seconds: float) -> None:
+        """Whoever sleeps until then wakes."""
+        self._ahead += seconds
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.now() + seconds
+        while (left := until - self.now()) > 0:
+            try:
+                await asyncio.wait_for(self._moved.wait(), left)
+            except TimeoutError:
+                continue
+
+
 class State:
     """Everything that is there, and who to tell when it changes."""
 
@@ -181,9 +208,8 @@ class State:
         self.prompts: dict[tuple[str, str], Prompts] = {}
         self.titles: dict[tuple[str, str], str] = {}
         self.sessions: dict[tuple[str, str], str] = {}
-        self.modals: dict[str, list[View]] = {}
-        """By person, the topmost last."""
-        self.homes: dict[str, View] = {}
+        self.modals: dict[str, View] = {}
+        """By person."""
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.codes: dict[str, Installation] = {}
@@ -247,10 +273,6 @@ class State:
         channel = Channel(self.name("D"), self.users[bot_user].team, person.name, "direct", {user, bot_user})
         self.channels[channel.id] = channel
         return channel
-
-    def view(self, view_id: str) -> View | None:
-        everywhere: Iterable[View] = itertools.chain(*self.modals.values(), self.homes.values())
-        return next((view for view in everywhere if view.id == view_id), None)
 
     def bots_in(self, channel: Channel) -> Iterator[Installation]:
         """Installations whose bot is in the channel, that of the channel's own workspace first."""

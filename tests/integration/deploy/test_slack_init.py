@@ -17,7 +17,8 @@ from deploy.commands.roles.slack_init import MANIFEST, init
 from deploy.settings.bot import BotSettings
 from deploy.settings.root import IndexSettings, Settings
 from deploy.wiring.bot_store import open_bot_store
-from tests.fakes.slack.server import SCOPES, FakeSlack
+from tests.fakes.slack import FakeSlack
+from tests.fakes.slack.server import SCOPES
 from tests.fakes.slack_bot import settings as settings_for
 
 KEY = "x" * 43 + "="

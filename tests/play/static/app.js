@@ -4,7 +4,7 @@ import { closeMenus, message, same } from "/message.js";
 import { showModal } from "/modal.js";
 
 const $ = (id) => document.getElementById(id);
-const place = { as: "", channel: "", thread: "", tab: "messages" };
+const place = { as: "", channel: "", thread: "" };
 const seen = new Map(); // channel -> newest message that was on screen
 const told = new Set(); // messages whose notification was shown, or that are older than this page
 const pressed = new Map(); // feedback that was given, as Slack keeps it marked
@@ -45,7 +45,7 @@ function refresh() {
 function go(where) {
   const before = { ...place };
   Object.assign(place, where);
-  if (place.channel !== before.channel) Object.assign(place, { thread: where.thread || "", tab: "messages" });
+  if (place.channel !== before.channel) place.thread = where.thread || "";
   history.replaceState(null, "", `#${[place.as, place.channel, place.thread].join("/")}`);
   return refresh();
 }
@@ -60,12 +60,6 @@ function show(state) {
   places(state);
   $("channel").textContent = `${state.channel.mark} ${state.channel.name}`;
   const direct = state.channel.direct;
-  $("tabs").hidden = !(direct && state.home);
-  for (const tab of $("tabs").children) tab.setAttribute("aria-selected", tab.dataset.tab === place.tab);
-  const home = direct && place.tab === "home";
-  $("home").hidden = !home;
-  $("messages").hidden = home;
-  same($("home"), state.home);
   if (state.messages.length) list($("messages"), state.messages, true);
   else same($("messages"), empty(direct));
   prompts($("prompts"), state.messages.length && direct ? null : state.prompts, "");
@@ -235,10 +229,6 @@ document.addEventListener("click", async (event) => {
   if (on("[data-channel]")) {
     await go({ channel: on("[data-channel]").dataset.channel, thread: "" });
     if (shown.channel.direct) act({ do: "open" });
-  } else if (on("[data-tab]")) {
-    place.tab = on("[data-tab]").dataset.tab;
-    await act({ do: "open", tab: place.tab });
-    refresh();
   } else if (on("[data-insert]")) {
     const area = on(".composer").querySelector("textarea");
     if (!area.value.startsWith(on("[data-insert]").dataset.insert)) area.value = on("[data-insert]").dataset.insert + area.value;
@@ -275,7 +265,7 @@ document.addEventListener("change", (event) => {
 async function press(element, ts, chosen) {
   const { sure } = element.dataset;
   if (sure && !window.confirm(sure)) return;
-  const where = element.closest("#modal") ? "modal" : element.closest("#home") ? "home" : "message";
+  const where = element.closest("#modal") ? "modal" : "message";
   if (chosen && element.matches("button")) pressed.set(`${ts} ${element.dataset.action}`, chosen);
   element.disabled = true;
   await act({ do: "press", ts, place: where, action: element.dataset.action, chosen, agrees: Boolean(sure) });

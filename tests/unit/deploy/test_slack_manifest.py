@@ -14,7 +14,7 @@ from bot.slack.inbound.app import ASK_COMMAND, RITBOT_COMMAND, SHORTCUT
 from bot.slack.inbound.http_mode import EVENTS_PATH
 from bot.slack.inbound.oauth import REDIRECT_PATH
 from bot.slack.workspaces import NEEDED_SCOPES
-from tests.fakes.slack import api
+from tests.fakes.slack import web_api
 from tests.fakes.slack.events import SCOPE_OF
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +27,7 @@ EVENTS_HEARD: list[str] = SETTINGS["event_subscriptions"]["bot_events"]
 
 def methods_called() -> Iterator[str]:
     """Of Slack's Web API, in the code: client.chat_postMessage is chat.postMessage."""
-    known = {name.replace(".", "_"): name for name in api.METHODS}
+    known = {name.replace(".", "_"): name for name in web_api.METHODS}
     for path in sorted((ROOT / "bot/slack").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in known:
@@ -48,7 +48,7 @@ def test_the_scopes_are_those_that_the_code_asks_for_each_with_its_reason() -> N
 def test_every_method_that_is_called_and_every_event_has_its_scope() -> None:
     called = set(methods_called())
     assert {"chat.postMessage", "conversations.replies", "users.info", "views.open"} <= called
-    lacking = {name for name in called if (needed := api.METHODS[name].scopes) and not {*needed} & {*SCOPES}}
+    lacking = {name for name in called if (needed := web_api.METHODS[name].scopes) and not {*needed} & {*SCOPES}}
     assert lacking == set()
     read = {f"{kind}:{what}" for kind in ("channels", "groups", "im") for what in ("history", "read")}
     assert read <= set(SCOPES)  # conversations.*: by the kind of channel
@@ -57,7 +57,7 @@ def test_every_method_that_is_called_and_every_event_has_its_scope() -> None:
 
 def test_no_scope_is_asked_for_that_nothing_takes() -> None:
     called = set(methods_called())
-    taken = {scope for name in called for scope in api.METHODS[name].scopes}
+    taken = {scope for name in called for scope in web_api.METHODS[name].scopes}
     taken |= {SCOPE_OF[event] for event in EVENTS_HEARD}
     taken |= {f"{kind}:read" for kind in ("channels", "groups", "im") if "conversations.info" in called}
     assert set(SCOPES) - taken == {"commands"}

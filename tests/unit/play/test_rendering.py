@@ -137,9 +137,6 @@ def test_every_block_says_what_it_holds(block: dict[str, Any], shown: str) -> No
         ({"type": "multi_static_select", "options": OPTIONS}, ("multiple", "")),
         ({"type": "checkboxes", "options": OPTIONS, "initial_options": OPTIONS}, ("checked", "")),
         ({"type": "radio_buttons", "options": OPTIONS}, ("type", "radio")),
-        ({"type": "number_input", "is_decimal_allowed": False}, ("type", "number")),
-        ({"type": "datepicker", "initial_date": "2026-11-30"}, ("value", "2026-11-30")),
-        ({"type": "users_select", "initial_user": "U1"}, ("value", "U1")),
     ],
 )
 def test_every_input_has_a_field_that_names_its_block_and_action(

@@ -18,9 +18,7 @@ from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import Workspaces
 from tests.fakes.exchanges import question
 from tests.fakes.office import QUICKLY, Office, open_office, until
-from tests.fakes.slack.faults import SERVER_ERROR, Fault
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import SERVER_ERROR, FakeSlack, Fault, words
 
 DOWN = DeliveryFailed("down", passing=True)
 SOON = replace(QUICKLY, insist_after=0.1, give_up_after=60.0)

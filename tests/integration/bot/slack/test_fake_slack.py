@@ -451,7 +451,7 @@ async def test_a_modal_is_opened_filled_in_refused_and_sent(slack: FakeSlack) ->
         assert list(ada.modal.payload["errors"].values()) == ["No such mode."]
         await ada.submit(mode="questions")
     assert sent == [{"name": "ritbot", "mode": "questions", "private_metadata": "m"}]
-    assert not slack.state.modals[ada.id]
+    assert slack.state.modals == {}
 
 
 async def test_a_trigger_opens_one_modal_within_three_seconds(slack: FakeSlack) -> None:
@@ -473,13 +473,10 @@ async def test_a_trigger_opens_one_modal_within_three_seconds(slack: FakeSlack) 
     assert await error(client.views_open(trigger_id=triggers[0], view={**view, "title": None})) == "invalid_arguments"
     await client.views_open(trigger_id=triggers[0], view=view)
     assert await error(client.views_open(trigger_id=triggers[0], view=view)) == "exchanged_trigger_id"
-    await client.views_push(trigger_id=triggers[1], view=view)
-    assert len(slack.state.modals[ada.id]) == 2
-    await client.views_update(view_id=ada.modal.id, view=modal(section("New.")))
-    assert ada.modal.payload["blocks"][0]["text"]["text"] == "New."
-    slack.clock.advance(4)
-    await client.views_publish(user_id=ada.id, view={"type": "home", "blocks": [section()]})
-    assert ada.home is not None
+    assert await error(client.views_open(trigger_id=triggers[1], view=view)) == "push_limit_reached"
+    await ada.dismiss()
+    with pytest.raises(AssertionError, match="No modal is open"):
+        _ = ada.modal
 
 
 async def test_an_old_trigger_opens_nothing(slack: FakeSlack) -> None:
@@ -578,12 +575,11 @@ async def test_channels_that_the_bot_cannot_write_to_are_refused(slack: FakeSlac
     ada = slack.person("Ada")
     hers = await ada.say(slack.channel("general"), "Mine.")
     assert await error(client.chat_update(channel=general, ts=hers.ts, text="a")) == "cant_update_message"
-    assert await error(client.chat_delete(channel=general, ts=hers.ts)) == "cant_delete_message"
     slack.channel("general").members.discard(ada.id)
     assert await error(client.chat_postEphemeral(channel=general, user=ada.id, text="a")) == "user_not_in_channel"
 
 
-async def test_messages_are_posted_updated_linked_read_and_deleted(slack: FakeSlack) -> None:
+async def test_messages_are_posted_updated_and_read(slack: FakeSlack) -> None:
     general, ada = slack.channel("general"), slack.person("Ada")
     client = web(slack)
     question = await ada.say(general, "How?")
@@ -597,12 +593,7 @@ async def test_messages_are_posted_updated_linked_read_and_deleted(slack: FakeSl
     replies = await client.conversations_replies(channel=general.id, ts=question.ts)
     assert [one["text"] for one in replies["messages"]] == ["How?", "No."]
     assert replies["messages"][0]["reply_count"] == 2
-    history = await client.conversations_history(channel=general.id)
-    assert [one["text"] for one in history["messages"]] == ["How?"]
-    link = await client.chat_getPermalink(channel=general.id, message_ts=question.ts)
-    assert link["permalink"].endswith(f"/archives/{general.id}/p{question.ts.replace('.', '')}")
-    await client.chat_delete(channel=general.id, ts=posted["ts"])
-    assert [one.only_for for one in slack.thread(general, question)] == ["", ada.id]
+    assert [one.only_for for one in slack.thread(general, question)] == ["", "", ada.id]
 
 
 async def test_long_threads_are_read_page_by_page(slack: FakeSlack) -> None:
@@ -619,15 +610,11 @@ async def test_long_threads_are_read_page_by_page(slack: FakeSlack) -> None:
 async def test_who_and_where_is_told(slack: FakeSlack) -> None:
     gil, other = slack.person("Gil", guest="single"), slack.team("Other")
     shared = slack.channel("with-other", shared_with=[other])
-    group = slack.group("docs-team", gil)
     client = web(slack)
     assert (await client.users_info(user=gil.id))["user"]["is_ultra_restricted"] is True
     channel = (await client.conversations_info(channel=shared.id))["channel"]
     assert channel["is_ext_shared"] is True
     assert (await client.conversations_members(channel=shared.id))["members"] == sorted([gil.id, slack.bot_user])
-    assert (await client.usergroups_list())["usergroups"][0]["id"] == group
-    assert (await client.bots_info(bot=slack.installation.bot_id))["bot"]["user_id"] == slack.bot_user
-    assert (await client.conversations_open(users=gil.id))["channel"]["id"] == gil.direct().id
 
 
 async def test_a_refused_payload_says_where_it_is_wrong(slack: FakeSlack) -> None:

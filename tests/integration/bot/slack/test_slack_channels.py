@@ -23,9 +23,7 @@ from navigator.answer import Answer
 from navigator.navigator import Navigator
 from tests.fakes.messages_api import Answer as Reply
 from tests.fakes.messages_api import MessagesApi, cited
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Channel, Message
+from tests.fakes.slack import Channel, FakeSlack, Message, words
 from tests.fakes.slack_bot import Bot, bot, written
 from tests.fakes.writer import Writer
 

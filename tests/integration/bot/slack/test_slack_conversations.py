@@ -9,8 +9,8 @@ import pytest
 from bot.slack.inbound.app import NOT_IN, SHORTCUT
 from bot.slack.render import actions
 from deploy.settings.model import ModelSettings
-from tests.fakes.slack.reading import labels, said, words
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import FakeSlack, labels, words
+from tests.fakes.slack.person import said
 from tests.fakes.slack_bot import PUMPS, bot
 
 
@@ -38,7 +38,7 @@ async def test_a_direct_message_is_its_own_thread_and_opening_it_suggests_questi
 ) -> None:
     ada = slack.person("Ada")
     async with bot(tmp_path, slack) as ritbot:
-        await ada.open_home("messages")
+        await ada.open_home()
         await slack.until(lambda: slack.state.prompts)
         [prompts] = slack.state.prompts.values()
         assert "Valves" in " ".join(prompt["message"] for prompt in prompts.prompts)

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from tests.fakes.messages_api import MessagesApi, cited
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import FakeSlack, words
 from tests.fakes.slack_bot import bot, written
 
 QUESTION = "How do I prime a pump with water?"

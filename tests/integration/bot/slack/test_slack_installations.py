@@ -23,10 +23,7 @@ from bot.store.sqlite import SqliteBotStore
 from deploy.settings.bot import BotSettings
 from deploy.settings.messages import SettingsError
 from tests.fakes.exchanges import SetClock
-from tests.fakes.slack.faults import SERVER_ERROR, Fault
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Team
+from tests.fakes.slack import SERVER_ERROR, FakeSlack, Fault, Team, words
 from tests.fakes.slack_bot import Bot, bot, over_http
 
 QUESTION = "How do I prime a pump with water?"

@@ -19,12 +19,7 @@ from deploy.settings.slack import AnswersSettings
 from deploy.wiring.bot_roles import checks
 from deploy.wiring.stores import SystemClock
 from tests.fakes.messages_api import MessagesApi
-from tests.fakes.slack.faults import SERVER_ERROR, Fault
-from tests.fakes.slack.forms import NotThere
-from tests.fakes.slack.person import Person
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Channel, Message
+from tests.fakes.slack import SERVER_ERROR, Channel, FakeSlack, Fault, Message, NotThere, Person, words
 from tests.fakes.slack_bot import Bot, bot, settings, written
 from tests.fakes.writer import Writer
 

@@ -13,9 +13,7 @@ from deploy.settings.messages import SettingsError
 from deploy.settings.model import PriceSettings
 from deploy.settings.slack import AnswersSettings
 from tests.fakes.messages_api import MessagesApi, cited, text
-from tests.fakes.slack.reading import labels, words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Channel, Message
+from tests.fakes.slack import Channel, FakeSlack, Message, labels, words
 from tests.fakes.slack_bot import PUMPS, bot, written
 from tests.fakes.writer import Writer
 

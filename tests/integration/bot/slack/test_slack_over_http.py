@@ -19,8 +19,7 @@ from bot.slack.inbound.http_mode import EVENTS_PATH, MAX_BODY_BYTES
 from bot.slack.render import actions
 from deploy.settings.messages import SettingsError
 from deploy.settings.slack import CALLED, SlackSettings
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import FakeSlack, words
 from tests.fakes.slack_bot import over_http
 
 QUESTION = "How do I prime a pump with water?"

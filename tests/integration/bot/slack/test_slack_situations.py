@@ -11,10 +11,7 @@ from bot.answering.service import STOPPED
 from bot.errors import SlackClosed
 from bot.slack.render import actions
 from tests.fakes.messages_api import MessagesApi, cited
-from tests.fakes.slack.faults import RATE_LIMITED, SERVER_ERROR, Fault
-from tests.fakes.slack.reading import labels, words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Message
+from tests.fakes.slack import RATE_LIMITED, SERVER_ERROR, FakeSlack, Fault, Message, labels, words
 from tests.fakes.slack_bot import PUMPS, bot, written
 
 QUESTION = "How do I prime a pump with water?"

@@ -13,8 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.errors import SlackClosed
 from bot.slack.inbound.socket_mode import Socket
 from bot.slack.outbound.client import quiet_client
-from tests.fakes.slack.faults import SERVER_ERROR, Fault
-from tests.fakes.slack.server import FakeSlack
+from tests.fakes.slack import SERVER_ERROR, FakeSlack, Fault
 
 REVOKED = Fault(error="invalid_auth")
 

@@ -12,10 +12,7 @@ from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.outbound.thread_message import MAX_STREAMED_CHARACTERS, STARTED, ThreadMessage
 from deploy.wiring.stores import SystemClock
 from navigator.answer import Answer, Trace
-from tests.fakes.slack.faults import Fault
-from tests.fakes.slack.reading import words
-from tests.fakes.slack.server import FakeSlack
-from tests.fakes.slack.state import Channel, Message
+from tests.fakes.slack import Channel, FakeSlack, Fault, Message, words
 
 SORRY = "This took too long."
 

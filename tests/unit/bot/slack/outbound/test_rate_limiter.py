@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.slack.outbound.rate_limiter import CALLS_A_MINUTE, MAX_TURN_SECONDS, RateLimiter
-from tests.fakes.slack.clock import Clock
-from tests.fakes.slack.rates import Rates as SlackRates
+from tests.fakes.slack import Clock
+from tests.fakes.slack.limits import Rates as SlackRates
 
 
 class SlackClock(Clock):

@@ -2,6 +2,16 @@
 
 The order is Slack's: token, method, scope, rate, then what the method itself refuses. Errors are HTTP 200 with
 {"ok": false}, but for 429. x-oauth-scopes and x-accepted-oauth-scopes stand on every answer to a good token.
+
+What goes wrong on demand, or how the next calls of a method are answered:
+
+    slack.faults.next("chat.update", RATE_LIMITED)                          # 429, Retry-After: 1
+    slack.faults.next("chat.postMessage", Fault(error="invalid_blocks"), times=2)
+    slack.faults.next("chat.appendStream", Fault(status=500))
+    slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))  # posted, but nobody hears of it
+    slack.faults.next("chat.startStream", Fault(applies=True, delay=40))    # done, the answer comes too late
+    slack.faults.always("chat.startStream", Fault(error="feature_not_enabled"))
+    slack.faults.where("*", SERVER_ERROR, lambda arguments: "poison" in str(arguments))  # every call that says so
 """
 
 from __future__ import annotations
@@ -10,27 +20,91 @@ import asyncio
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
-from tests.fakes.slack import accounts, assistants, chat, conversations, streams, views
-from tests.fakes.slack.call import Call, Method, Recorded, Refused
-from tests.fakes.slack.events import Events
-from tests.fakes.slack.faults import Fault, Faults
-from tests.fakes.slack.rates import Rates
-from tests.fakes.slack.socket import SocketMode
+from tests.fakes.slack import messages, methods
+from tests.fakes.slack.events import Events, SocketMode
+from tests.fakes.slack.limits import Rates
+from tests.fakes.slack.methods import Call, Method, Recorded, Refused
 from tests.fakes.slack.state import Installation, Json, State
 
-METHODS: Mapping[str, Method] = {
-    **accounts.METHODS,
-    **assistants.METHODS,
-    **chat.METHODS,
-    **conversations.METHODS,
-    **streams.METHODS,
-    **views.METHODS,
-}
+
+@dataclass(frozen=True)
+class Fault:
+    """`error`: {"ok": false}. `status`: an HTTP error without JSON. `drops`: the connection is cut without an answer.
+    `applies`: the call is done, and recorded as done, all the same. `delay`: seconds before any of it, or before the
+    answer if it applies."""
+
+    error: str = ""
+    messages: tuple[str, ...] = ()
+    status: int = 200
+    retry_after: int | None = None
+    delay: float = 0.0
+    applies: bool = False
+    drops: bool = False
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the caller gets another answer than the method's, or none."""
+        return self.drops or bool(self.error) or self.status != 200
+
+    @property
+    def heard(self) -> int:
+        """The HTTP status that the caller hears; 0: none."""
+        return 0 if self.drops else self.status
+
+    @property
+    def body(self) -> dict[str, Any]:
+        if not self.error:
+            return {}
+        messages = {"response_metadata": {"messages": list(self.messages)}} if self.messages else {}
+        return {"ok": False, "error": self.error, **messages}
+
+
+RATE_LIMITED = Fault(error="ratelimited", status=429, retry_after=1)
+SERVER_ERROR = Fault(status=500)
+
+
+class Faults:
+    def __init__(self) -> None:
+        self._next: defaultdict[str, deque[Fault]] = defaultdict(deque)
+        self._always: dict[str, Fault] = {}
+        self._where: dict[str, tuple[Fault, Callable[[Mapping[str, Any]], bool]]] = {}
+
+    def next(self, method: str, fault: Fault, *, times: int = 1) -> None:
+        """The next `times` calls of this method; "*" meets any method, "response_url" the posts there."""
+        self._next[method].extend([fault] * times)
+
+    def always(self, method: str, fault: Fault) -> None:
+        self._always[method] = fault
+
+    def where(self, method: str, fault: Fault, meets: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Every call of this method with such arguments."""
+        self._where[method] = fault, meets
+
+    def none(self) -> None:
+        """Everything goes well again."""
+        self._next.clear()
+        self._always.clear()
+        self._where.clear()
+
+    def due(self, method: str, arguments: Mapping[str, Any]) -> Fault | None:
+        for name in (method, "*"):
+            if name in self._where and self._where[name][1](arguments):
+                return self._where[name][0]
+            if self._next[name]:
+                return self._next[name].popleft()
+            if name in self._always:
+                return self._always[name]
+        return None
+
+
+METHODS: Mapping[str, Method] = {**methods.METHODS, **messages.METHODS}
 NESTED = ("blocks", "chunks", "view", "prompts", "loading_messages", "attachments", "metadata")
 """Arguments that come as JSON in a form."""
 
@@ -47,7 +121,7 @@ class WebApi:
     ) -> None:
         """`credentials`: app_id, app_token, client_id, client_secret."""
         self.calls: list[Recorded] = []
-        self.stream_life = streams.LIFE
+        self.stream_life = messages.STREAM_LIFE
         self._state = state
         self._events = events
         self._rates = rates
@@ -80,7 +154,7 @@ class WebApi:
         return self._spoiled(request, fault)
 
     def _answered(self, request: web.Request, method: str, arguments: Json, token: str) -> web.Response:
-        streams.expire_old(self._state, self.stream_life)
+        messages.expire_old(self._state, self.stream_life)
         by = self._state.by_token(token)
         headers: dict[str, str] = {}
         status = 200
@@ -111,7 +185,7 @@ class WebApi:
         method = METHODS.get(name)
         if method is None:
             raise Refused("unknown_method", req_method=name)
-        call = Call(name, arguments, by, self._state, self._events, str(request.url.origin()))
+        call = Call(name, arguments, by, self._state, self._events)
         if method.scopes:
             call.needs(*method.scopes)
         wait = self._rates.take(by.team, name, str(arguments.get("channel", "")))
@@ -138,7 +212,7 @@ class WebApi:
             return {"ok": False, "error": "invalid_client_id"}
         if named[1] != self._credentials["client_secret"]:
             return {"ok": False, "error": "bad_client_secret"}
-        return accounts.exchange(self._state, self._credentials["app_id"], str(arguments.get("code", "")))
+        return methods.exchange(self._state, self._credentials["app_id"], str(arguments.get("code", "")))
 
     def _spoiled(self, request: web.Request, fault: Fault) -> web.Response:
         if fault.drops:
@@ -158,7 +232,7 @@ class WebApi:
             await asyncio.sleep(fault.delay)
             self._record("response_url", body, fault.heard, fault.body, None)
             return self._spoiled(request, fault)
-        error, message = chat.respond(self._state, url, body) if url else ("invalid_url", None)
+        error, message = messages.respond(self._state, url, body) if url else ("invalid_url", None)
         if message is not None and not message.only_for:
             self._events.posted(message)
         answer: Json = {"ok": False, "error": error} if error else {"ok": True}
