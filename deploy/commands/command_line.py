@@ -7,7 +7,7 @@ doctor found); 2 wrong settings or arguments; 3 something needed is not there or
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
@@ -17,9 +17,11 @@ from rich.text import Text
 
 from bot.errors import BotError
 from deploy import log
+from deploy.settings.known_sites import known_sites, named_on_command_line
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings, load
 from ingest.errors import IngestError
+from ingest.model import Site
 from navigator.errors import NavigatorError
 
 T = TypeVar("T")
@@ -30,9 +32,25 @@ errors = Console(stderr=True)
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="The settings file; else ritbot.toml here.")]
 Folder = Annotated[Path | None, typer.Option("--folder", help="The data folder, instead of index.folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+Target = Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")]
+OneSite = Annotated[str | None, typer.Argument(help="Only this site.")]
+Sites = Annotated[list[str] | None, typer.Option("--site", help="Look only in this site.")]
+Version = Annotated[str | None, typer.Option(help="Look only in this version of the documentation.")]
+QuestionsFile = Annotated[
+    Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, one JSON object a line.")
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="Only so many questions, the first.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens that this run may take.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what there is to do and what it costs.")]
 
 
-def settings_of(config: Path | None, folder: Path | None = None, *, server: bool = False) -> Settings:
+def settings_of(
+    config: Path | None, folder: Path | None = None, *, server: bool = False, above: Mapping[str, Any] | None = None
+) -> Settings:
+    """The settings in force, with logging as they say. `above`: the options that stand before a command's name. Raises
+    SettingsError."""
+    before = above or {}
+    config, folder = config or before.get("config"), folder or before.get("folder")
     settings = load(config)
     if folder is not None:
         settings = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
@@ -53,6 +71,19 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 3)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def named_sites(settings: Settings, target: str | None, given: Mapping[str, object] | None = None) -> list[Site]:
+    """The sites that a command is for, with what is `given` of one; ends it where there is none."""
+    known = known_sites(settings, settings.index.folder)
+    named = [named_on_command_line(settings, known, target, given or {})] if target else list(known.sites.values())
+    return named or fail("There is no site yet. Name a folder or URL.")
+
+
+def positive(value: float | None, option: str) -> None:
+    """Ends the command where a ceiling is not above 0."""
+    if value is not None and not value > 0:
+        fail(f"{option} takes a number above 0.")
 
 
 def no_index(settings: Settings) -> bool:

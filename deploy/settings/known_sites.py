@@ -20,7 +20,7 @@ from pydantic_core import ErrorDetails
 from deploy.settings.messages import SettingsError, takes
 from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
-from ingest.model import Site
+from ingest.model import Scope, Site
 
 _SECRET = ("headers", "proxy")
 
@@ -36,6 +36,21 @@ class KnownSites:
     def languages(self) -> tuple[str, ...]:
         """Each language once; a question is analysed in all of them."""
         return tuple(dict.fromkeys(site.language for site in self.sites.values())) or ("en",)
+
+    def scope(self, names: Sequence[str], version: str | None) -> Scope:
+        """Where to look: the named sites or all; the named version, else each site's default. Pages without a version
+        are always in. Raises SettingsError for a site that is not known."""
+        if unknown := [name for name in names if name not in self.sites]:
+            known = ", ".join(sorted(self.sites)) or "none yet"
+            raise SettingsError(f"There is no site called {unknown[0]}. Known: {known}.")
+        asked = [self.sites[name] for name in names] if names else list(self.sites.values())
+        sites = frozenset(names) or None
+        if version:
+            return Scope(sites, frozenset({version, ""}))
+        if any(site.versions and not site.default_version for site in asked):
+            return Scope(sites)
+        defaults = {site.default_version for site in asked if site.default_version}
+        return Scope(sites, frozenset({*defaults, ""}) if defaults else None)
 
     def with_site(self, site: Site) -> KnownSites:
         return replace(self, sites={**self.sites, site.name: site})

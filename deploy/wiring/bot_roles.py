@@ -27,7 +27,6 @@ from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.delivery import SlackDelivery
 from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import NEEDED_SCOPES, Workspaces
-from deploy.commands.ask import scope_of
 from deploy.serving.health import Check
 from deploy.serving.roles import Role, SlackRoles
 from deploy.settings.known_sites import KnownSites
@@ -87,7 +86,7 @@ class Asker:
     ) -> Awaitable[Answer]:
         navigator = self._extracts if settings.extracts else self._written
         sites = [site for site in settings.sites if site in self._known.sites]  # one may have been removed since
-        scope = scope_of(self._known, sites, None)
+        scope = self._known.scope(sites, None)
         return navigator.ask(
             question.text, scope, listener, earlier=earlier, language=settings.language, strategy=settings.strategy
         )

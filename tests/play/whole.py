@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from bot.slack.inbound.app import SHORTCUT
-from deploy.commands.index import index_sites
+from deploy.commands.documents.index import index_sites
 from deploy.serving.roles import Role
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings

@@ -8,13 +8,30 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
+from deploy.commands.command_line import (
+    Config,
+    Folder,
+    Limit,
+    MaxTokens,
+    QuestionsFile,
+    Sites,
+    Version,
+    console,
+    needs_index,
+    positive,
+    run,
+    settings_of,
+)
+from deploy.commands.display import page_bar
 from deploy.commands.evaluation.eval import questions_in
-from deploy.commands.progress_bar import page_bar
 from deploy.serving.answer_source import check_scope
+from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import anthropic_model, ground_of, is_priced, unpriced
@@ -30,6 +47,31 @@ MAX_COST = 5.0
 """US dollars that a run may cost where nothing else is said."""
 OUTPUT_TOKENS = 2_048
 """What a reply may take; actions take a few dozen."""
+
+
+def command(
+    questions_file: QuestionsFile,
+    out: Annotated[Path, typer.Option(help="The folder that the examples go to.")],
+    held_out: Annotated[
+        float, typer.Option(min=0.0, max=0.9, help="The share of the questions that is held out.")
+    ] = 0.1,
+    seed: Annotated[int, typer.Option(help="Another number: other questions are held out.")] = 0,
+    limit: Limit = None,
+    site: Sites = None,
+    version: Version = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars that this run may cost; else 5, where prices are known.")
+    ] = None,
+    max_tokens: MaxTokens = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    positive(max_cost, "--max-cost")
+    needs_index(settings)
+    known = known_sites(settings, settings.index.folder)
+    wanted = CurateOptions(questions_file, out, held_out, seed, limit, max_cost, max_tokens)
+    raise typer.Exit(run(curate(settings, wanted, known.scope(site or (), version), known.languages(), console)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from deploy.commands.progress_bar import page_bar
-from deploy.commands.upkeep.reindex import announce_pages, by_site, reread_site
+from deploy.commands.command_line import (
+    Config,
+    DryRun,
+    Folder,
+    OneSite,
+    console,
+    needs_index,
+    positive,
+    run,
+    settings_of,
+)
+from deploy.commands.display import page_bar
+from deploy.commands.documents.reindex import announce_pages, by_site, reread_site
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
@@ -31,6 +44,31 @@ from navigator.enrichment.run import CEILING, Asking, Asks, EnrichmentPlan, Prog
 from navigator.ports import Model
 
 NAMES: Mapping[NoteKind, str] = {"outline": "Long sections without headings", "summary": "Sections without a summary"}
+
+
+def command(
+    site: OneSite = None,
+    summaries: Annotated[bool, typer.Option("--summaries", help="Summaries and keywords; no outlines.")] = False,
+    outlines: Annotated[bool, typer.Option("--outlines", help="Titles inside long sections; no summaries.")] = False,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars that this run may cost; else enrichment.max_cost.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens that this run may take; else enrichment.max_tokens.")
+    ] = None,
+    dry_run: DryRun = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    positive(max_cost, "--max-cost")
+    positive(max_tokens, "--max-tokens")
+    needs_index(settings)
+    ceilings = {"max_cost": max_cost, "max_tokens": max_tokens}
+    settings = bounded(settings, {name: value for name, value in ceilings.items() if value is not None})
+    both = summaries == outlines
+    wanted = EnrichOptions(site, both or summaries, both or outlines, dry_run)
+    raise typer.Exit(run(enrich(settings, wanted, console)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
+from deploy.commands.command_line import (
+    Config,
+    Folder,
+    Json,
+    Limit,
+    MaxTokens,
+    Sites,
+    Version,
+    console,
+    errors,
+    fail,
+    needs_index,
+    positive,
+    run,
+    settings_of,
+)
+from deploy.commands.display import page_bar
 from deploy.commands.evaluation.reports import page_writer, print_summary, write_reports
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.evaluation.router_score import RouterScoreOptions, score
 from deploy.serving.answer_source import check_scope
+from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import EvalOptions, checked, entrants, judging, known_of, open_judge, outlines_in
 from deploy.wiring.navigation import prices_of
 from deploy.wiring.stores import open_stores
+from deploy.wiring.variants import sweeps_of
 from ingest.model import Scope
 from navigator.evaluation.estimate import Estimate, estimate
 from navigator.evaluation.folder import RunFolder
@@ -26,6 +48,75 @@ from navigator.evaluation.ledger import Ledger, tokens_of
 from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
 from navigator.evaluation.report.formats import money
 from navigator.evaluation.runner import Progress, Run
+from navigator.strategies.build import FOR_PEOPLE
+
+
+def command(
+    questions_file: Annotated[
+        Path | None, typer.Argument(metavar="QUESTIONS", help="A file of questions, one JSON object a line.")
+    ] = None,
+    router: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Score the router of rdr2 instead, on examples that ritbot curate held out."),
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(help="A strategy to compare; once for each. None: all that answer from the documentation."),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(help="A number to vary: n=10,25,50 (rit), k=5,10 (the others), expansions=0,3 (rdr2)."),
+    ] = None,
+    no_structure: Annotated[
+        bool, typer.Option("--no-structure", help="rdr2 also without headings in front of its router.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Where results go; else eval/NAME of the file.")] = None,
+    limit: Limit = None,
+    site: Sites = None,
+    version: Version = None,
+    max_cost: Annotated[float | None, typer.Option(help="US dollars that this run may cost.")] = None,
+    max_tokens: MaxTokens = None,
+    judge: Annotated[bool | None, typer.Option("--judge/--no-judge", help="Whether a model judges answers.")] = None,
+    grades: Annotated[bool, typer.Option("--grades", help="Grade seven qualities too, a call each.")] = False,
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(help="A scripted reader, top or oracle, in the place of the model; both where no model is set."),
+    ] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, max=64, help="Questions under way side by side.")] = None,
+    as_json: Json = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    positive(max_cost, "--max-cost")
+    told = errors if as_json else console
+    if router is not None:
+        if any((questions_file, strategy, sweep, no_structure, out, site, version, judge is not None, grades, reader)):
+            fail("--router takes --limit, --max-cost, --max-tokens, --concurrency and --json, nothing else.")
+        scored = RouterScoreOptions(router, limit, max_cost, max_tokens, concurrency)
+        raise typer.Exit(run(score(settings, scored, told, as_json=as_json)))
+    if questions_file is None:
+        fail("Name a file of questions, or one of examples with --router.")
+    needs_index(settings)
+    known = known_sites(settings, settings.index.folder)
+    wanted = EvalOptions(
+        questions=questions_file,
+        strategies=tuple(strategy or FOR_PEOPLE),
+        sweeps=sweeps_of(sweep or ()),
+        without_structure=no_structure,
+        out=out,
+        limit=limit,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+        judge=judge,
+        grades=grades,
+        readers=tuple(dict.fromkeys(reader or ())),
+        concurrency=concurrency,
+    )
+    status = run(evaluate(settings, wanted, known.scope(site or (), version), known.languages(), told))
+    if as_json:
+        sys.stdout.write((wanted.folder / "report.json").read_text(encoding="utf-8"))
+    raise typer.Exit(status)
 
 
 def questions_in(path: Path) -> list[EvalQuestion]:

@@ -7,12 +7,24 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from deploy.commands.ask import scope_of
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.command_line import (
+    Config,
+    DryRun,
+    Folder,
+    Version,
+    console,
+    needs_index,
+    positive,
+    run,
+    settings_of,
+)
+from deploy.commands.display import page_bar
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
@@ -40,6 +52,29 @@ LOOKED_AT = 20
 """Materials that the plan is made from."""
 PAGES, PAGES_A_QUESTION = 1_000, 20
 """Of a site with more pages than both, a sample is looked at."""
+
+
+def command(
+    site: Annotated[str, typer.Argument(help="The site's name.")],
+    out: Annotated[Path, typer.Option(help="The file that they are added to.")] = Path("questions.jsonl"),
+    count: Annotated[int, typer.Option(min=1, help="Proposed questions that the file shall hold.")] = 50,
+    examples: Annotated[
+        Path | None, typer.Option(help="Questions by people; else those that people wrote or checked in the file.")
+    ] = None,
+    version: Version = None,
+    seed: Annotated[int, typer.Option(help="Another number: other sections.")] = 0,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars that this run may cost; else 2, where prices are known.")
+    ] = None,
+    dry_run: DryRun = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    positive(max_cost, "--max-cost")
+    needs_index(settings)
+    wanted = ProposeOptions(site, out, count, examples, version, seed, max_cost, dry_run)
+    raise typer.Exit(run(propose(settings, wanted, console)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +189,7 @@ class _Run:
     async def _sample(self, missing: int) -> Sample:
         """Raises SiteUnusable where there is no page, or where it is not clear of which version."""
         wanted = self._wanted
-        scope = scope_of(self._known, [wanted.site], wanted.version)
+        scope = self._known.scope([wanted.site], wanted.version)
         await check_scope(self._stores, scope)
         most = max(PAGES, PAGES_A_QUESTION * missing)
         pages = await sample(self._stores.trees, wanted.site, scope, most, wanted.seed)
@@ -168,7 +203,7 @@ class _Run:
         return pages
 
     def _seeds(self, pages: Sample) -> Seeds:
-        scope = scope_of(self._known, [self._wanted.site], self._wanted.version)
+        scope = self._known.scope([self._wanted.site], self._wanted.version)
         retriever = ground_of(self._stores, self._known.languages()).retriever
         return Seeds(self._stores.trees, retriever, scope, pages.keys, self._wanted.seed)
 

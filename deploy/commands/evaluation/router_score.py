@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.display import page_bar
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import anthropic_model, is_priced, unpriced

@@ -7,15 +7,23 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
+from deploy.commands.command_line import Config, Folder, console, fail, run, settings_of
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.roles import run_roles, stopped_by_signals
+from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from deploy.wiring.ingest_roles import checks, indexer_role, open_indexing, told
 from deploy.wiring.stores import open_stores
 from ingest.model import Site
+
+
+def command(config: Config = None, folder: Folder = None) -> None:
+    settings = settings_of(config, folder, server=True)
+    sites = known_sites(settings, settings.index.folder).sites
+    run(index_events(settings, sites or fail("There is no site yet. Add it to the settings."), console))
 
 
 async def index_events(settings: Settings, sites: Mapping[str, Site], console: Console) -> None:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from rich.console import Console
 from rich.text import Text
 
+from deploy.commands.command_line import Config, Folder, Target, console, named_sites, run, settings_of
 from deploy.serving.docs_hook import PATH
 from deploy.serving.health import Health
 from deploy.serving.http import serving
@@ -23,6 +24,11 @@ from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import Stores, open_stores
 from ingest.model import Site
 from ingest.ports import EventLog
+
+
+def command(target: Target = None, config: Config = None, folder: Folder = None) -> None:
+    settings = settings_of(config, folder, server=True)
+    run(serve(settings, named_sites(settings, target), console))
 
 
 async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> None:

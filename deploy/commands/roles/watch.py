@@ -4,9 +4,12 @@ the event log in the data folder; with Kafka the watcher alone, and `ritbot inde
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
+from deploy.commands.command_line import Config, Folder, Target, console, named_sites, run, settings_of
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.local_answers import open_local_answers
@@ -19,6 +22,18 @@ from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import SystemClock, open_stores, open_trees
 from ingest.model import Site
 from ingest.watch.report import accept
+
+
+def command(
+    target: Target = None,
+    accept: Annotated[str | None, typer.Option(help="Let the pages of this site go that are held back.")] = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder, server=True)
+    if accept is not None:
+        raise typer.Exit(run(let_go(settings, accept, console)))
+    run(watch(settings, named_sites(settings, target), console))
 
 
 async def watch(settings: Settings, sites: Sequence[Site], console: Console) -> None:

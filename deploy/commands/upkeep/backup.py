@@ -1,9 +1,8 @@
-"""`ritbot backup` and `ritbot restore`: what cannot be made again, as one file."""
+"""`ritbot backup`: what cannot be made again, as one file. What it holds is also what `ritbot restore` puts back."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -11,26 +10,40 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
+import typer
 from rich.console import Console
-from rich.text import Text
 
 from bot.ports import BotStore
 from bot.store.backup import bot_sections
-from deploy.commands.upkeep.reconcile import compare
-from deploy.commands.upkeep.reconcile import show as show_report
+from deploy.commands.command_line import Config, Folder, errors, fail, needs_index, run, settings_of
 from deploy.settings.known_sites import known_sites, site_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
-from deploy.wiring.stores import SystemClock, open_notes, open_stores, open_trees
-from ingest.backup.archive import BackupSection, check, lines, put_back, write
-from ingest.backup.trees import note_section, others, tree_sections
+from deploy.wiring.stores import SystemClock, open_notes, open_trees
+from ingest.backup.archive import BackupSection, write
+from ingest.backup.trees import note_section, tree_sections
 from ingest.notes import Notes
 from ingest.ports import TreeStore
 
 STANDARD = Path("-")
 """Standard output, or input."""
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="Where to write it; - is standard output.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    if file != STANDARD and file.exists() and not force:
+        fail(f"{file} is there already: name another file, or replace it with --force.")
+    if file == STANDARD and sys.stdout.isatty():
+        fail("A backup is no text for a terminal: name a file, or send it on with a pipe.")
+    needs_index(settings)
+    raise typer.Exit(run(backup(settings, file, errors)))
 
 
 async def backup(settings: Settings, path: Path, console: Console) -> int:
@@ -41,47 +54,14 @@ async def backup(settings: Settings, path: Path, console: Console) -> int:
         open_notes(settings) as notes,
         open_bot_store(settings, left_sealed=True) as bot,
     ):
-        sections = _sections(settings, trees, notes, bot)
+        sections = sections_of(settings, trees, notes, bot)
         with _to(path) as file, console.status("Writing …"):
             counts = await write(file, sections, version=version("ritbot"), now=SystemClock().now())
-    console.print(f"Backup of {_counted(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
+    console.print(f"Backup of {counted(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
     return 0
 
 
-async def restore(settings: Settings, path: Path, console: Console, *, force: bool) -> int:
-    """Put a backup back and bring the search index in step with it; 1 where the index differs afterwards, 2 where the
-    store is not empty and is not to be replaced. May be interrupted and done again. Raises IngestError,
-    SettingsError, OSError."""
-    with _from(path) as file:
-        for _ in lines(file):  # a file that is damaged makes no data folder
-            pass
-        console.print("[dim]Loading the embedding model …[/dim]")
-        async with (
-            open_stores(settings, "ritbot restore") as stores,
-            open_bot_store(settings, left_sealed=True) as bot,
-        ):
-            sections = _sections(settings, stores.trees, stores.notes, bot)
-            with console.status("Checking the backup …"):
-                counts = check(file, sections)
-                there = await others(file, stores.trees)
-            if there:
-                for site, pages in sorted(there.items()):
-                    console.print(Text(f"There is already {site}: {pages} pages that are not of this backup."))
-                if not force:
-                    console.print("Nothing was changed. To put the backup in their place, run it again with --force.")
-                    return 2
-                for site in there:
-                    await stores.trees.forget(site)
-                console.print("Removed.")
-            with console.status("Putting back …"):
-                await put_back(file, sections)
-            console.print(f"Put back: {_counted(counts)}.")
-            report = await compare(stores, console, repair=True)
-        show_report(report, console, repair=True)
-        return 0 if all(found.in_step for found in report.values()) else 1
-
-
-def _sections(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore) -> list[BackupSection]:
+def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore) -> list[BackupSection]:
     """All that a backup holds, in the order in which it is put back."""
     folder = settings.index.folder
     known = known_sites(settings, folder)
@@ -103,7 +83,7 @@ def _sections(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore)
     ]
 
 
-def _counted(counts: Counter[str]) -> str:
+def counted(counts: Counter[str]) -> str:
     names = {"records": "pages", "watch": "watch states", "exchanges": "questions"}
     said = [(count, names.get(name, name)) for name, count in counts.items() if count]
     return ", ".join(f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in said) or "nothing"
@@ -137,15 +117,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-@contextmanager
-def _from(path: Path) -> Iterator[BinaryIO]:
-    """The file; what comes from a pipe is kept in a temporary one, since it is read more than once."""
-    if path != STANDARD:
-        with path.open("rb") as file:
-            yield file
-        return
-    with tempfile.TemporaryFile() as kept:
-        shutil.copyfileobj(sys.stdin.buffer, kept)
-        yield kept

@@ -17,7 +17,8 @@ from rich.console import Console
 
 from bot.codec import load_exchange
 from bot.model import Exchange
-from deploy.commands.answers import AnswerFilter, export_answers, forget, list_answers, show_answer, since
+from deploy.commands.asking.answers import AnswerFilter, asked_since, export_answers, list_answers, show_answer
+from deploy.commands.upkeep.forget import forget
 from deploy.settings.root import Settings, load
 from deploy.wiring.bot_store import open_bot_store, retention
 from tests.contract.conftest import remove
@@ -146,13 +147,13 @@ async def test_retention_keeps_as_many_days_as_are_set(settings: Settings) -> No
     ],
 )
 def test_since_is_a_time_or_how_long_ago(text: str, time: datetime) -> None:
-    assert since(text, NOON) == time
+    assert asked_since(text, NOON) == time
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "7", "99999w", "7 days later", "-3d", "7 moons", "2026-13-01"])
 def test_what_is_no_time_is_told(text: str) -> None:
     with pytest.raises(ValueError, match="is no time: name a date"):
-        since(text, NOON)
+        asked_since(text, NOON)
 
 
 async def test_the_commands_as_an_operator_types_them(tmp_path: Path) -> None:

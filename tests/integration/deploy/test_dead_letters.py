@@ -14,7 +14,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from rich.console import Console
 
 from bot.events import QUESTIONS_TOPIC
-from deploy.commands.upkeep.dead_letters import act, list_letters, waiting
+from deploy.commands.documents.dead_letters import act, list_letters, waiting
 from deploy.settings.root import IndexSettings, Settings
 from deploy.settings.stores import EventsSettings, StoresSettings
 from deploy.wiring.events import open_events

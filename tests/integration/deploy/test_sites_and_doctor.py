@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from deploy.commands.doctor import doctor
-from deploy.commands.sites import MOST, list_sites
+from deploy.commands.documents.sites import MOST, list_sites
+from deploy.commands.upkeep.doctor import doctor
 from deploy.settings.root import IndexSettings, Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.events import open_events

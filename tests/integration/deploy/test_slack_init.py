@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from bot.model import Installation
-from deploy.commands.doctor import doctor
-from deploy.commands.roles.slack_init import MANIFEST, init
+from deploy.commands.roles.slack import MANIFEST, init
+from deploy.commands.upkeep.doctor import doctor
 from deploy.settings.bot import BotSettings
 from deploy.settings.root import IndexSettings, Settings
 from deploy.wiring.bot_store import open_bot_store

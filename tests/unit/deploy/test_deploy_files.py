@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import typer
 import yaml  # type: ignore[import-untyped]
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from deploy.commands.cli import app
+from deploy.commands.cli import COMMANDS
 from deploy.install import CPU_INDEX
 from deploy.serving.health import Health
 from deploy.settings.messages import SettingsError, fields
@@ -40,7 +39,6 @@ SECRETS = {
     for path, field in fields(Settings)
     if SecretStr in (field.annotation, *get_args(field.annotation))
 }
-COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]  # a group's
 
 
 def dockerfile() -> list[str]:

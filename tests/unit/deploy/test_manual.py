@@ -7,10 +7,8 @@ import shlex
 from collections.abc import Iterator
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
-import typer
 from typer.exceptions import TyperException
 
 from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC
@@ -75,9 +73,9 @@ def commands_in_sentences() -> list[tuple[str, list[str]]]:
 
 def parse(arguments: list[str]) -> None:
     """As the command would, up to the point of running it. Raises TyperException."""
-    group = cast(Any, typer.main.get_command(app))
-    context = group.make_context("ritbot", list(arguments))
-    name, command, rest = group.resolve_command(context, list(arguments))
+    context = app.make_context("ritbot", list(arguments))
+    name, command, rest = app.resolve_command(context, list(arguments))
+    assert command is not None
     command.make_context(name, rest, parent=context)
 
 

@@ -14,7 +14,6 @@ import pytest
 from bot.answering.progress import ProgressRelay
 from bot.model import ChannelSettings, Question
 from bot.slack.inbound.app import NO_WORDS, SHORTCUT
-from deploy.commands.ask import scope_of
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.model import ModelSettings
 from deploy.wiring.bot_roles import Asker
@@ -151,8 +150,8 @@ async def test_only_the_sites_of_the_channel_are_looked_into(tmp_path: Path) -> 
     question = Question("1", "T1", "C1", "U1", QUESTION, "mention", datetime.now(UTC))
     for sites in ((), ("api",), ("api", "gone")):
         await ask(question, ChannelSettings("T1", "C1", sites=sites), (), ProgressRelay(None))
-    assert asked.scopes[0] == scope_of(known, (), None)
-    assert asked.scopes[1:] == [scope_of(known, ["api"], None)] * 2
+    assert asked.scopes[0] == known.scope((), None)
+    assert asked.scopes[1:] == [known.scope(["api"], None)] * 2
     assert asked.scopes[0] != asked.scopes[1]
 
 

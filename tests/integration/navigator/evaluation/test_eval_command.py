@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 from rich.console import Console
 
+from deploy.commands.documents.index import index_sites
 from deploy.commands.evaluation.eval import evaluate
-from deploy.commands.index import index_sites
 from deploy.settings.evaluation import EvaluationSettings
 from deploy.settings.messages import SettingsError
 from deploy.settings.model import ModelSettings, PriceSettings

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
+from deploy.commands.display import page_bar
 from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
@@ -19,6 +23,17 @@ GRACE = 10.0
 page's chunks to writing its record."""
 SHOWN = 5
 """Of a long list of pages so many are shown."""
+
+
+def command(
+    site: OneSite = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what differs; else it is only shown.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    needs_index(settings)
+    raise typer.Exit(run(reconcile(settings, site, console, repair=repair)))
 
 
 async def reconcile(settings: Settings, site: str | None, console: Console, *, repair: bool) -> int:

@@ -7,10 +7,13 @@ import json
 import mimetypes
 import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from bot.terminal.tree_view import print_node, print_page
+from deploy.commands.command_line import Config, Folder, Json, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_fetcher, open_trees
 from ingest.errors import SiteUnusable
@@ -21,6 +24,24 @@ from navigator.retrieval.passages import path_of, section_link
 
 NODE_PREFIX = 6
 """So many characters of a node id are enough to ask for it, if they are unambiguous."""
+
+
+def command(
+    target: Annotated[str, typer.Argument(help="An HTML file, a URL, or the id of an indexed node.")],
+    as_json: Json = False,
+    url: Annotated[str | None, typer.Option(help="The URL that a file was fetched from.")] = None,
+    status: Annotated[int, typer.Option(help="The HTTP status that it came with.")] = 200,
+    content_type: Annotated[str | None, typer.Option(help="The Content-Type that it came with.")] = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    if target.startswith(("http://", "https://")) or Path(target).is_file():
+        page = show_page(settings, target, console, url=url, status=status, content_type=content_type, as_json=as_json)
+        raise typer.Exit(run(page))
+    if no_index(settings):
+        fail(f"{target} is no file and no URL, and there is no index at {settings.index.folder}.")
+    raise typer.Exit(run(show_node(settings, target, console, as_json=as_json)))
 
 
 async def show_page(

@@ -7,12 +7,14 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.text import Text
 
-from deploy.commands.index import SHOWN
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
+from deploy.commands.display import page_bar
+from deploy.commands.documents.index import SHOWN
 from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
@@ -24,6 +26,12 @@ from ingest.indexing.page_reader import missing_page
 from ingest.indexing.reindex import ReindexSummary, announce, outdated, reread
 from ingest.model import Site
 from ingest.ports import PageState
+
+
+def command(site: OneSite = None, config: Config = None, folder: Folder = None) -> None:
+    settings = settings_of(config, folder)
+    needs_index(settings)
+    raise typer.Exit(run(reindex(settings, site, console)))
 
 
 async def reindex(settings: Settings, name: str | None, console: Console) -> int:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.command_line import Config, Folder, console, needs_index, run, settings_of
+from deploy.commands.display import page_bar
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_successor
 from ingest.indexing.reembed import Reembedding, ReembedProgress
+
+
+def command(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the index of the model before, for a way back.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    needs_index(settings)
+    raise typer.Exit(run(reembed(settings, console, keep=keep)))
 
 
 async def reembed(settings: Settings, console: Console, *, keep: bool = False) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.rule import Rule
 
-from deploy.commands.ask import show, take_questions
-from deploy.commands.index import index_sites
+from deploy.commands.asking.ask import show, take_questions
+from deploy.commands.command_line import console, fail, run, settings_of
+from deploy.commands.documents.index import index_sites
 from deploy.serving.answer_source import AskRequest, asks
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import open_navigator
@@ -22,6 +26,15 @@ QUESTIONS = (
     "How does ritbot choose which sections to read?",
     "Can ritbot book a flight to Paris for me?",
 )
+
+
+def command(
+    manual: Annotated[Path, typer.Option(help="The folder of the built manual.")] = Path("build/manual"),
+) -> None:
+    if not manual.is_dir():
+        fail(f"There is no built manual at {manual}. Run: make demo")
+    settings = settings_of(None, manual.parent / "demo-index").extracting
+    run(demo(settings, manual, console, interactive=sys.stdin.isatty()))
 
 
 async def demo(settings: Settings, manual: Path, console: Console, *, interactive: bool) -> None:

@@ -8,7 +8,7 @@ from bot.errors import BotError, SlackClosed
 from bot.slack.inbound.socket_mode import try_app_token
 from bot.slack.outbound.client import SlackRefused, quiet_client
 from bot.slack.workspaces import identify, sound
-from deploy.commands.findings import Finding
+from deploy.commands.display import Finding
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store

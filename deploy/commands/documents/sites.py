@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import UTC, datetime
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from bot.freshness import ago
+from deploy.commands.command_line import Config, Folder, console, run, settings_of
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_stores, open_trees
@@ -18,6 +21,32 @@ from ingest.watch.report import WatchReport, watch_report
 
 MOST = 20
 """Failing pages that are shown of a site."""
+
+
+command = typer.Typer(add_completion=False, rich_markup_mode="markdown", invoke_without_command=True)
+
+
+@command.callback()
+def _list(context: typer.Context, config: Config = None, folder: Folder = None) -> None:
+    if context.invoked_subcommand is None:
+        raise typer.Exit(run(list_sites(settings_of(config, folder), console)))
+
+
+@command.command()
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The site's name.")],
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """Remove a site's pages from the index, and nothing else."""
+    raise typer.Exit(
+        run(
+            remove_site(
+                settings_of(config, folder, above=context.parent.params if context.parent else None), name, console
+            )
+        )
+    )
 
 
 async def remove_site(settings: Settings, name: str, console: Console) -> int:

@@ -1,4 +1,4 @@
-"""What a check found, and how it is shown."""
+"""What several commands show: the bar of work on many pages, and the findings of a check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,21 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+
+def page_bar(console: Console, what: str = "pages") -> Progress:
+    """Tasks have a field `detail`, which stands behind the number of pages, or `what` else is counted."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn(f"{what} · {{task.fields[detail]}} ·"),
+        TimeRemainingColumn(),
+        console=console,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +32,7 @@ class Finding:
     advice: str = ""
 
 
-async def show(findings: AsyncIterator[Finding], console: Console) -> int:
+async def show_findings(findings: AsyncIterator[Finding], console: Console) -> int:
     """Print the findings as they come; how many are faults."""
     faults = 0
     async for finding in findings:

@@ -4,20 +4,60 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, get_args
 
+import typer
 from rich.console import Console
 
 from bot.terminal.answer_view import print_answer, print_trace
+from deploy.commands.command_line import (
+    Config,
+    Folder,
+    Json,
+    Sites,
+    Version,
+    console,
+    fail,
+    needs_index,
+    run,
+    settings_of,
+)
 from deploy.serving.answer_source import Ask, AskRequest, open_asker
-from deploy.settings.known_sites import KnownSites
+from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from ingest.model import Scope
+from deploy.settings.site import StrategyName
 from navigator.answer import Answer
 from navigator.question.rewrite import REMEMBERED, Earlier
+
+
+def command(
+    question: Annotated[str | None, typer.Argument(help="The question; none: you are asked for it.")] = None,
+    site: Sites = None,
+    version: Version = None,
+    strategy: Annotated[
+        str | None, typer.Option(help=f"How to look: {', '.join(get_args(StrategyName))}; none: as the settings say.")
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the whole way: what was offered, read, cited.")] = False,
+    as_json: Json = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    scope = known_sites(settings, settings.index.folder).scope(site or (), version)
+    if strategy is not None and (wrong := settings.why_not(strategy)):
+        fail(f"--strategy {strategy}: {wrong}")
+    needs_index(settings)
+    if question is None and not sys.stdin.isatty():
+        question = sys.stdin.buffer.read().decode(errors="replace")
+    asked = AskRequest(question or "", scope, strategy=strategy or "", version_given=version is not None)
+    if question is None:
+        run(converse(settings, asked, console, trace=trace))
+        return
+    text = question.encode(errors="surrogateescape").decode(errors="replace")  # bytes that are no UTF-8
+    answer = run(ask(settings, replace(asked, question=text), console, trace=trace, as_json=as_json))
+    raise typer.Exit({"answered": 0, "greeting": 0, "not_found": 1, "failed": 3}[answer.outcome])
 
 
 async def ask(settings: Settings, asked: AskRequest, console: Console, *, trace: bool, as_json: bool) -> Answer:
@@ -61,24 +101,6 @@ def show(answer: Answer, console: Console, *, trace: bool, as_json: bool) -> Non
     if trace:
         print_trace(console, answer)
     print_answer(console, answer, datetime.now(UTC))
-
-
-def scope_of(known: KnownSites, sites: Sequence[str], version: str | None) -> Scope:
-    """Where to look: the named sites or all; the named version, else each site's default. Pages without
-    a version are always in. Raises ValueError for a site that is not known."""
-    unknown = [name for name in sites if name not in known.sites]
-    if unknown:
-        raise ValueError(
-            f"There is no site called {unknown[0]}. Known: {', '.join(sorted(known.sites)) or 'none yet'}."
-        )
-    asked = [known.sites[name] for name in sites] if sites else list(known.sites.values())
-    names = frozenset(sites) or None
-    if version:
-        return Scope(names, frozenset({version, ""}))
-    if any(site.versions and not site.default_version for site in asked):
-        return Scope(names)
-    defaults = {site.default_version for site in asked if site.default_version}
-    return Scope(names, frozenset({*defaults, ""}) if defaults else None)
 
 
 def _plain(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""`ritbot answers` and `ritbot forget`: what people asked and what they were told, shown, exported and removed."""
+"""`ritbot answers`: what people asked and what they were told, listed, exported, and one shown whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -18,12 +20,36 @@ from bot.events import outcome
 from bot.model import Exchange
 from bot.ports import BotStore
 from bot.terminal.answer_view import print_answer, print_trace
+from deploy.commands.command_line import Config, Folder, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
 
 SHOWN_CHARACTERS = 100
 _AGO = re.compile(r"(\d{1,4}) ?(m|h|d|w|minutes?|hours?|days?|weeks?)( ago)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def command(
+    since: Annotated[str | None, typer.Option(help="Asked since: a date, or how long ago (12h, 7d).")] = None,
+    channel: Annotated[str | None, typer.Option(help="Asked in the channel of this id.")] = None,
+    user: Annotated[str | None, typer.Option(help="Asked by the person of this id.")] = None,
+    show: Annotated[str | None, typer.Option(metavar="ID", help="The whole way of one answer.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Export: everything, one JSON object a line.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    if no_index(settings):
+        fail(f"There is no data folder at {settings.index.folder}, so no answer either.", 3)
+    now = datetime.now(UTC)
+    if show is not None:
+        raise typer.Exit(run(show_answer(settings, show, console, now, as_json=as_json)))
+    try:
+        wanted = AnswerFilter(asked_since(since, now) if since else None, channel, user)
+    except ValueError as error:
+        fail(str(error))
+    work = export_answers(settings, wanted) if as_json else list_answers(settings, wanted, console)
+    raise typer.Exit(run(work))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +67,7 @@ class AnswerFilter:
                 yield exchange
 
 
-def since(text: str, now: datetime) -> datetime:
+def asked_since(text: str, now: datetime) -> datetime:
     """ "7d", "12 hours", a date or a time in ISO 8601 (UTC where it names no zone). Raises ValueError."""
     try:
         if match := _AGO.fullmatch(text.strip()):
@@ -90,29 +116,14 @@ async def show_answer(settings: Settings, question_id: str, console: Console, no
         _write(exchange)
         return 0
     _print_row(console, exchange)
-    if len(_plain(exchange.question.text)) > SHOWN_CHARACTERS:
-        console.print(Padding(Text(_plain(exchange.question.text)), (1, 0, 0, 2)))
+    if len(printable(exchange.question.text)) > SHOWN_CHARACTERS:
+        console.print(Padding(Text(printable(exchange.question.text)), (1, 0, 0, 2)))
     if exchange.standalone:
-        console.print(Padding(Text(f"understood as: {_plain(exchange.standalone)}", style="dim"), (0, 0, 0, 2)))
+        console.print(Padding(Text(f"understood as: {printable(exchange.standalone)}", style="dim"), (0, 0, 0, 2)))
     _print_feedback(console, exchange)
     if exchange.answer:
         print_answer(console, exchange.answer, now)
         print_trace(console, exchange.answer)
-    return 0
-
-
-async def forget(settings: Settings, user: str, console: Console) -> int:
-    """Remove what is kept of a person, and say what may hold something of them for a while."""
-    async with open_bot_store(settings) as store:
-        gone = await store.forget(user)
-    days = settings.bot.keep_events.days
-    for line in (
-        f"Removed {gone} question{'' if gone == 1 else 's'} of {_plain(user)} with their answers.",
-        "Their name and words are gone from feedback on other questions, and their name from channel settings.",
-        f"What the event log holds of them goes by itself, {days} day{'' if days == 1 else 's'} after it was written.",
-        "Backups are as they were: remove those that are older than this, if need be.",
-    ):
-        console.print(line, soft_wrap=True)
     return 0
 
 
@@ -132,10 +143,10 @@ def _print_row(console: Console, exchange: Exchange) -> None:
         *([f"{answer.trace.seconds:.1f} s"] if answer else []),
     ]
     when = f"{question.asked_at.astimezone(UTC):%Y-%m-%d %H:%M}"
-    who = _plain(f"{question.user or 'someone'} in {question.channel}")
-    head = Text.assemble((when, "bold"), f"  {who}  ", (_plain(question.id), "dim"))
+    who = printable(f"{question.user or 'someone'} in {question.channel}")
+    head = Text.assemble((when, "bold"), f"  {who}  ", (printable(question.id), "dim"))
     console.print(head, soft_wrap=True)
-    console.print(Text(f"  {_shortened(_plain(question.text))}"), soft_wrap=True)
+    console.print(Text(f"  {_shortened(printable(question.text))}"), soft_wrap=True)
     console.print(Text(f"  {' · '.join(facts)}", style="dim"), soft_wrap=True)
     for source in answer.sources if answer else ():
         console.print(Text(f"  [{source.number}] {' › '.join(source.first.path)}", style="dim"), soft_wrap=True)
@@ -143,11 +154,11 @@ def _print_row(console: Console, exchange: Exchange) -> None:
 
 def _print_feedback(console: Console, exchange: Exchange) -> None:
     for each in exchange.feedback:
-        reason = f": {_plain(each.reason)}" if each.reason else ""
-        console.print(Text(f"  {_plain(each.user) or 'someone'} found it {each.verdict}{reason}"), soft_wrap=True)
+        reason = f": {printable(each.reason)}" if each.reason else ""
+        console.print(Text(f"  {printable(each.user) or 'someone'} found it {each.verdict}{reason}"), soft_wrap=True)
 
 
-def _plain(text: str) -> str:
+def printable(text: str) -> str:
     """On one line, and without what would command a terminal."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
-from deploy.commands.progress_bar import page_bar
+from deploy.commands.command_line import Config, Folder, Target, console, fail, named_sites, run, settings_of
+from deploy.commands.display import page_bar
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
@@ -19,6 +22,43 @@ from ingest.model import Site
 
 SHOWN = 10
 """Of a long list of pages so many are shown."""
+
+
+def command(
+    target: Target = None,
+    name: Annotated[str | None, typer.Option(help="What to call the site.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where a folder's files are published.")] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Only pages whose URL holds this pattern.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="No pages whose URL holds this pattern.")] = None,
+    language: Annotated[str | None, typer.Option(help="The language of the pages.")] = None,
+    delay: Annotated[float | None, typer.Option(help="Seconds between two requests.")] = None,
+    allow_private: Annotated[bool, typer.Option("--allow-private", help="Fetch from private addresses too.")] = False,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Fetch all pages and write them to the search index anew, changed or not; ids stay."
+        ),
+    ] = False,
+    accept_removals: Annotated[bool, typer.Option(help="Let many pages go at once.")] = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    options = {
+        "name": name,
+        "base_url": base_url,
+        "include": include,
+        "exclude": exclude,
+        "language": language,
+        "delay": delay,
+        "allow_private": allow_private,
+    }
+    given = {option: value for option, value in options.items() if value}
+    if target is None and given:
+        fail(f"Name the folder, URL or site that {', '.join(sorted(given))} is for.")
+    sites = named_sites(settings, target, given)
+    summaries = run(index_sites(settings, sites, console, accept=accept_removals, rebuild=rebuild))
+    raise typer.Exit(exit_status(summaries, asked=len(sites)))
 
 
 async def index_sites(

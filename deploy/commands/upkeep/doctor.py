@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
-from deploy.commands.command_line import no_index
-from deploy.commands.findings import Finding, show
-from deploy.commands.upkeep.dead_letters import waiting
+from deploy.commands.command_line import Config, Folder, console, no_index, run, settings_of
+from deploy.commands.display import Finding, show_findings
+from deploy.commands.documents.dead_letters import waiting
 from deploy.log import HIDDEN, SECRET_TEXT
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings, config_file
@@ -31,9 +32,13 @@ LOW_DISK = 500_000_000
 """Bytes; with less room left than this an index may not be written."""
 
 
+def command(config: Config = None, folder: Folder = None) -> None:
+    raise typer.Exit(run(doctor(settings_of(config, folder), console, config)))
+
+
 async def doctor(settings: Settings, console: Console, config: Path | None) -> int:
     """Print the findings as they come; 0 if there is no fault."""
-    faults = await show(_findings(settings, config), console)
+    faults = await show_findings(_findings(settings, config), console)
     console.print()
     console.print("Everything is in order." if not faults else f"{faults} thing{'s' if faults > 1 else ''} to mend.")
     return 1 if faults else 0
@@ -53,7 +58,7 @@ async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Fi
     async for finding in _model(settings):
         yield finding
     if settings.slack.wanted:
-        from deploy.commands.slack_check import slack_findings  # its libraries take a moment to import
+        from deploy.commands.upkeep.slack_check import slack_findings  # its libraries take a moment to import
 
         async for finding in slack_findings(settings):
             yield finding

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from datetime import UTC, datetime
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from bot.events import QUESTIONS_TOPIC
 from bot.freshness import ago
+from deploy.commands.command_line import Config, Folder, Json, console, fail, needs_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from ingest.events.dead_letters import GROUP, KeptLetter, dead_letters, send_again, settle
@@ -19,6 +22,25 @@ from ingest.ports import EventLog
 
 TOPICS = (PAGES, QUESTIONS_TOPIC)
 """Those whose records are handled, and can fail."""
+
+
+def command(
+    replay: Annotated[
+        str | None,
+        typer.Option(help="Send back those of this page (or other key), or all that wait.", metavar="KEY|all"),
+    ] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Let all that wait be.")] = False,
+    as_json: Json = False,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    settings = settings_of(config, folder)
+    needs_index(settings)
+    if drop and replay is not None:
+        fail("Either --replay or --drop.")
+    if drop or replay is not None:
+        raise typer.Exit(run(act(settings, console, replay=replay)))
+    raise typer.Exit(run(list_letters(settings, console, as_json=as_json)))
 
 
 async def list_letters(settings: Settings, console: Console, *, as_json: bool) -> int:

@@ -1,0 +1,40 @@
+"""`ritbot answer`: the answer workers, in a process of their own. Any number of them share the questions."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from deploy.commands.command_line import Config, Folder, console, run, settings_of
+from deploy.serving.health import Health
+from deploy.serving.http import serving
+from deploy.serving.roles import run_roles, stopped_by_signals
+from deploy.settings.known_sites import known_sites
+from deploy.settings.root import Settings
+from deploy.wiring.bot_roles import answer_role, checks, open_answering, retention_role
+from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.events import open_events
+from deploy.wiring.stores import open_stores
+
+
+def command(config: Config = None, folder: Folder = None) -> None:
+    run(answer(settings_of(config, folder, server=True), console))
+
+
+async def answer(settings: Settings, console: Console) -> None:
+    """The answer workers until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, BotError,
+    SettingsError."""
+    settings.slack.check(listens=False)
+    health = Health()
+    known = known_sites(settings, settings.index.folder)
+    async with (
+        serving(health.app, settings.http) as address,
+        open_stores(settings, "ritbot answer") as stores,
+        open_events(settings) as events,
+        open_bot_store(settings) as store,
+        open_answering(stores, events, store, known) as service,
+    ):
+        health.ready(checks(settings, events, store) | {"search index": stores.index.count})
+        with stopped_by_signals() as stop:
+            console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
+            await run_roles([answer_role(service), retention_role(settings, store)], stop, health)
+    console.print("Stopped.")
