@@ -32,7 +32,6 @@ VENDORS = {
     "aiokafka": ("ingest/events/kafka/*.py",),
     "annotated_types": ("deploy/settings/messages.py",),
     "anthropic": ("navigator/models/anthropic.py", "navigator/models/channel.py", "navigator/models/faults.py"),
-    "bs4": ("ingest/html/decode.py",),
     "cryptography": ("bot/store/sealing.py",),
     "defusedxml": ("ingest/sites/*.py",),
     "h11": ("deploy/serving/connections.py",),

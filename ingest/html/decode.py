@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 
-from bs4.dammit import EncodingDetector
-
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
+)  # fmt: skip
+"""The longer mark first where one begins with another."""
 _UTF16_IN_META = "utf-8"
 _REPLACED = frozenset({"hz-gb-2312", "iso-2022-cn", "iso-2022-cn-ext", "iso-2022-kr", "utf-7", "replacement"})
 """Encodings in which a page could hide markup; the standard refuses them, here they become windows-1252."""
@@ -36,12 +40,16 @@ _WHATWG = {
     "utf-16-be": "utf-16be unicodefffe",
 }
 _CODECS = {label: codec for codec, labels in _WHATWG.items() for label in labels.split()}
-_HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+_HEADER_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([^\s\"';,]++)", re.IGNORECASE)
 _UNREAD = re.compile(rb"<!--.*?(?:-->|\Z)|<(script|style|title)\b.*?(?:</\1|\Z)", re.IGNORECASE | re.DOTALL)
 _BODY = re.compile(rb"<body\b|</head\b", re.IGNORECASE)
-_HEAD_BYTES = 65_536
-_XML_PROLOG = re.compile(r"\s*<\?xml\b")
-_SELF_CLOSED = re.compile(r"<([a-zA-Z][\w:-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*/>")
+MAX_HEAD_BYTES = 65_536
+"""So far a declaration of the encoding is looked for."""
+_XML_ENCODING = re.compile(rb"encoding\s*+=\s*+[\"']([^\"']*+)[\"']", re.IGNORECASE)
+_META = re.compile(rb"<\s*+meta([^>]*+)", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"charset\s*+=\s*+[\"']?([^\s/;\"'>]++)", re.IGNORECASE)
+_XML_PROLOG = re.compile(r"\s*+<\?xml\b")
+_SELF_CLOSED = re.compile(r"<([a-zA-Z][\w:-]*+)((?:\s++[\w:.-]++\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+'))*+)\s*+/>")
 _VOID = frozenset(
     "area base br col embed hr img input link meta param source track wbr path rect circle line polyline polygon"
     " ellipse use stop".split()
@@ -50,14 +58,12 @@ _VOID = frozenset(
 
 def decode(body: bytes, content_type: str = "") -> str:
     """The text of a page. `content_type` is the HTTP header's value, with or without a charset."""
-    body, marked = EncodingDetector.strip_byte_order_mark(body)
-    if marked:
-        return body.decode(_codec(marked) or "utf-8", "replace")
+    for mark, codec in _BYTE_ORDER_MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(codec, "replace")
     in_header = _HEADER_CHARSET.search(content_type)
-    codec = (_codec(in_header[1]) if in_header else None) or _declared(body)
-    if codec is None:
-        codec = "utf-8" if _is_utf8(body) else "cp1252"
-    return body.decode(codec, "replace")
+    label = (_codec(in_header[1]) if in_header else None) or _declared(body)
+    return body.decode(label or ("utf-8" if _is_utf8(body) else "cp1252"), "replace")
 
 
 def as_html(text: str, content_type: str = "") -> str:
@@ -78,11 +84,20 @@ def _declared(body: bytes) -> str | None:
     """The codec that the page names in its head (or in an XML prolog), comments and scripts left out.
 
     A declaration counts however late in the head it stands: browsers start over when they meet one."""
-    end = _BODY.search(body, 0, _HEAD_BYTES)
-    head = body[: end.start() if end else _HEAD_BYTES]
-    label = EncodingDetector.find_declared_encoding(_UNREAD.sub(b" ", head), is_html=True, search_entire_document=True)
-    codec = _codec(label) if label else None
+    end = _BODY.search(body, 0, MAX_HEAD_BYTES)
+    head = _UNREAD.sub(b" ", body[: end.start() if end else MAX_HEAD_BYTES])
+    label = next(_labels(head), None)
+    codec = _codec(label.decode("ascii", "replace")) if label else None
     return _UTF16_IN_META if codec in ("utf-16-le", "utf-16-be") else codec
+
+
+def _labels(head: bytes) -> Iterator[bytes]:
+    """The names of encodings that an XML prolog and then the meta elements give, in that order."""
+    start = head.lstrip()
+    if start.startswith(b"<?"):
+        yield from _XML_ENCODING.findall(start.partition(b"?>")[0])[-1:]
+    for meta in _META.finditer(head):
+        yield from _META_CHARSET.findall(meta[1])[-1:]
 
 
 def _codec(label: str) -> str | None:

@@ -3,13 +3,19 @@ knows which parser read the page.
 
 Scripts, styles and drawings keep their element but lose what is inside, except JSON and TeX. A declarative
 shadow root takes the place of its host's children, which fill its slots, as a browser shows it; ids in
-there are dropped, because no URL reaches them. No recursion: depth is bounded by memory only.
+there are dropped, because no URL reaches them.
+
+A page has at most MAX_ELEMENTS elements, at most MAX_DEPTH inside one another. Whoever walks up from each element,
+or down into each, takes steps in proportion to the depth, and the depth is bounded here; nothing recurs.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -20,6 +26,13 @@ INLINE = frozenset(
 )
 """Elements that do not begin a line. Custom elements (with a hyphen in their name) do not either."""
 
+MAX_DEPTH = 500
+"""Elements inside one another. Of 130 real pages of 30 generators the deepest has 38."""
+MAX_ELEMENTS = 400_000
+"""Of one page: about 300 MB while it is read. 10 MB of documentation have about 260,000."""
+MAX_OPEN_TAGS = 3_000
+"""Tags not yet closed, by a count that needs no parser: lexbor's time grows with the square of the depth."""
+
 _NO_ATTRIBUTES: dict[str, str] = {}
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
@@ -29,11 +42,37 @@ _INVISIBLE = {ord(char): None for char in "\x7f\xad\u061c\u200b\u200e\u200f\u206
 """Soft hyphen, zero-width and direction marks. U+200C and U+200D stay: they join letters with meaning."""
 
 
+_TAG = re.compile(r"<(/?+)([a-zA-Z][^\s/>]*+)")
+_NEVER_OPEN = frozenset(
+    "area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr"
+    " html head body p li dt dd tr td th thead tbody tfoot colgroup caption option optgroup rb rt rtc rp".split()
+)
+"""Void elements, and those that a parser closes before the next of their kind."""
+_REOPENED = frozenset("b big code em font i nobr s small strike strong tt u".split())
+"""Formatting that was left open: a parser opens it anew in every block that follows."""
+_MAX_ALIKE = 3
+"""So many equal ones are opened anew (HTML section 13.2.4.3)."""
+
+
+class TooComplex(ValueError):
+    """A page has more elements than are read, or deeper ones. The message says which."""
+
+
+class Amounts(NamedTuple):
+    """How much is in an element: characters of text, those of them in links, and whether there is a title (h1) and
+    navigation (nav)."""
+
+    text: int
+    linked: int
+    titled: bool
+    navigates: bool
+
+
 class Element:
     """An element. `order` counts elements in document order, `end` is the order of its last descendant;
-    `classes` are lower-cased."""
+    `depth` that of its ancestors; `classes` are lower-cased."""
 
-    __slots__ = ("attrs", "children", "classes", "end", "order", "parent", "tag")
+    __slots__ = ("_amounts", "attrs", "children", "classes", "depth", "end", "order", "parent", "tag")
 
     def __init__(self, tag: str, attrs: dict[str, str], parent: Element | None, order: int) -> None:
         self.tag = tag
@@ -41,6 +80,8 @@ class Element:
         self.parent = parent
         self.order = order
         self.end = order
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self._amounts: Amounts | None = None
         self.children: list[Element | str] = []
         names = attrs.get("class") if attrs else None
         self.classes = _classes(names) if names else _NO_CLASSES
@@ -88,6 +129,40 @@ class Element:
                 stack.extend(reversed(item.children))
 
     @property
+    def amounts(self) -> Amounts:
+        """What is in the element, text without the blanks around it. Each element is counted once, from the bottom up,
+        and again only after something below it was taken out."""
+        if self._amounts is None:
+            uncounted = [self]
+            for element in uncounted:
+                uncounted += [child for child in element.elements if child._amounts is None]
+            for element in reversed(uncounted):
+                element._amounts = element._counted()
+        assert self._amounts is not None
+        return self._amounts
+
+    def _counted(self) -> Amounts:
+        text = linked = 0
+        titled, navigates = self.tag == "h1", self.tag == "nav"
+        for child in self.children:
+            if isinstance(child, str):
+                text += len(child.strip())
+            elif (below := child._amounts) is not None:
+                text += below.text
+                linked += below.linked
+                titled = titled or below.titled
+                navigates = navigates or below.navigates
+        return Amounts(text, text if self.tag == "a" else linked, titled, navigates)
+
+    def keep(self, children: list[Element | str]) -> None:
+        """Take all other children out of the tree."""
+        self.children = children
+        counted: Element | None = self
+        while counted is not None and counted._amounts is not None:
+            counted._amounts = None
+            counted = counted.parent
+
+    @property
     def inline(self) -> bool:
         """Whether text before and after the element stays on one line with it."""
         return self.tag in INLINE or "-" in self.tag
@@ -132,23 +207,16 @@ def clean(text: str) -> str:
 
 
 def read(html: str) -> Dom:
-    """All elements of a page."""
+    """All elements of a page. Raises TooComplex."""
+    _check_tags(html)
     source = LexborHTMLParser(html or "<html></html>").root
     if source is None:
         root = Element("html", {}, None, 0)
         return Dom(root, [root])
     root = Element("html", _attributes(source), None, 0)
-    copied = [root]
-    shadows: list[tuple[Element, Element]] = []
-    _copy_below(source, root, copied, shadows)
+    copied, shadows = _copied(source, root)
     if shadows:
-        for host, shadow in shadows:
-            _compose(host, shadow)
-        copied = list(root.walk())
-        for order, element in enumerate(copied):
-            element.order = element.end = order
-            for child in element.elements:
-                child.parent = element
+        copied = _composed(root, shadows)
     for element in reversed(copied):
         above = element.parent
         if above is not None and above.end < element.end:
@@ -156,11 +224,50 @@ def read(html: str) -> Dom:
     return Dom(root, copied)
 
 
-def _copy_below(
-    source: LexborNode, target: Element, copied: list[Element], shadows: list[tuple[Element, Element]]
-) -> None:
-    """Copy what is below `source`; every new element is appended to `copied`, which gives it its order."""
-    node, parent = source.first_child, target
+def _check_tags(html: str) -> None:
+    """Refuse what would cost the parser itself too much, by a look at the tags alone.
+
+    The count errs where tags stand in scripts and comments, and by elements that end themselves: it only bounds
+    what lexbor is given, and is no measure of the page."""
+    if html.count("<") <= MAX_OPEN_TAGS:
+        return
+    depth = elements = drawings = reopened = end = 0
+    plain: Counter[str] = Counter()
+    for match in _TAG.finditer(html):
+        closing, name = match.groups()
+        tag = name.lower()
+        step = -1 if closing else 1
+        if tag in _REOPENED:
+            plain[tag] = max(plain[tag] + step, 0)
+            bare = html.startswith(">", match.end())
+            if closing or not bare or plain[tag] <= _MAX_ALIKE:
+                reopened = max(reopened + step, 0)
+        elif not closing:
+            elements += reopened
+        elements += not closing
+        if tag in _NEVER_OPEN:
+            continue
+        if tag in ("svg", "math"):
+            drawings = max(drawings + step, 0)
+        elif drawings and not closing:
+            end = end if end > match.end() else html.find(">", match.end()) % len(html)
+            if html[end - 1] == "/":
+                continue
+        depth = max(depth + step, 0)
+        if depth > MAX_OPEN_TAGS:
+            raise TooComplex(f"more than {MAX_OPEN_TAGS:,} elements stay open")
+        if elements > MAX_ELEMENTS:
+            break
+    if elements > MAX_ELEMENTS:
+        raise TooComplex(f"more than {MAX_ELEMENTS:,} elements")
+
+
+def _copied(source: LexborNode, root: Element) -> tuple[list[Element], list[tuple[Element, Element]]]:
+    """What is below `source`, copied below `root`: the elements in document order, and hosts with their shadow roots,
+    outer ones first. Of a host's shadow roots the first counts."""
+    copied = [root]
+    shadows: dict[Element, Element] = {}
+    node, parent = source.first_child, root
     later: list[tuple[LexborNode | None, Element]] = []
     while node is not None or later:
         if node is None:
@@ -171,17 +278,44 @@ def _copy_below(
             parent.children.append(node.text_content or "")
         elif tag is not None and tag[0] != "-":
             element = Element(tag, _attributes(node), parent, len(copied))
-            if tag == "template" and "shadowrootmode" in element.attrs:
-                _read_shadow(node, element, parent, shadows)
+            if element.depth >= MAX_DEPTH:
+                raise TooComplex(f"elements nested more than {MAX_DEPTH} deep")
+            copied.append(element)
+            if len(copied) > MAX_ELEMENTS:
+                raise TooComplex(f"more than {MAX_ELEMENTS:,} elements")
+            if tag == "template" and "shadowrootmode" in element.attrs and parent not in shadows:
+                shadows[parent] = element
+                inner = next((fragment.first_child for fragment in node.template_fragments()), None)
             else:
                 parent.children.append(element)
-                copied.append(element)
                 inner = _first_inside(node, element)
-                if inner is not None:
-                    later.append((node.next, parent))
-                    node, parent = inner, element
-                    continue
+            if inner is not None:
+                later.append((node.next, parent))
+                node, parent = inner, element
+                continue
         node = node.next
+    return copied, list(shadows.items())
+
+
+def _composed(root: Element, shadows: list[tuple[Element, Element]]) -> list[Element]:
+    """The elements in the order in which a browser shows them, shadow trees in the place of their hosts' children."""
+    for _, shadow in shadows:
+        for inner in shadow.walk():
+            inner.attrs.pop("id", None)
+            if inner.tag == "a":
+                inner.attrs.pop("name", None)
+    for host, shadow in shadows:
+        _compose(host, shadow)
+    composed = []
+    for order, element in enumerate(root.walk()):
+        composed.append(element)
+        element.order = element.end = order
+        if element.depth >= MAX_DEPTH:
+            raise TooComplex(f"elements nested more than {MAX_DEPTH} deep")
+        for child in element.elements:
+            child.parent = element
+            child.depth = element.depth + 1
+    return composed
 
 
 def _first_inside(node: LexborNode, element: Element) -> LexborNode | None:
@@ -210,23 +344,13 @@ def _name_drawing(node: LexborNode, element: Element) -> None:
         element.attrs = {**element.attrs, "aria-label": title.text()}
 
 
-def _read_shadow(node: LexborNode, element: Element, host: Element, shadows: list[tuple[Element, Element]]) -> None:
-    for fragment in node.template_fragments()[:1]:
-        _copy_below(fragment, element, [], shadows)
-    for inner in element.walk():
-        inner.attrs.pop("id", None)
-        if inner.tag == "a":
-            inner.attrs.pop("name", None)
-    shadows.append((host, element))
-
-
 def _compose(host: Element, shadow: Element) -> None:
-    """Put the shadow tree in the place of the host's children, and those where the slots are."""
-    light = host.children
+    """Put the shadow tree in the place of the host's children, and those where the slots are: the first slot of a name
+    takes all that ask for it. Outer hosts come first, so that `shadow` holds its own slots and no inner tree's."""
+    fillings: dict[str, list[Element | str]] = {}
+    for child in host.children:
+        fillings.setdefault(child.get("slot") if isinstance(child, Element) else "", []).append(child)
     for slot in [element for element in shadow.walk() if element.tag == "slot"]:
-        name = slot.get("name")
-        filling = [c for c in light if (c.get("slot") if isinstance(c, Element) else "") == name]
-        if filling:
-            slot.children = filling
+        slot.children = fillings.pop(slot.get("name"), slot.children)
     host.children = [shadow]
     shadow.tag, shadow.attrs, shadow.parent = "div", {}, host

@@ -12,9 +12,10 @@ from ingest.urls import resolve
 Resolver = Callable[[str], str | None]
 """From an href on a page to an absolute URL; None for what is no page address."""
 
-_SEPARATOR = re.compile(r"\s+(?:[-–—|·•:»«‹›~]|::|//|<|>)\s+|\s*\|\s*")
-_AFTER = re.compile(r"\s*[-–—|·•:»«(]")
-_BEFORE = re.compile(r"(?:\s[-–—|·•»«]|:)\s*$")
+_SEPARATOR = re.compile(r"\s(?:[-–—|·•:»«‹›~]|::|//|<|>)\s|\s?\|\s?")
+_AFTER = re.compile(r"\s?[-–—|·•:»«(]")
+_BEFORE = re.compile(r"(?:\s[-–—|·•»«]|:)\s?$")
+"""Titles are clean: no two blanks stand side by side in them."""
 _VERSION = re.compile(
     r"^(?:v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:alpha|beta|rc|dev|snapshot|lts|final)[\w.-]*)?|latest|stable|current|main|master"
     r"|develop|development|dev|next|nightly|head|trunk|edge|canary|preview|lts|release)$",
@@ -34,7 +35,8 @@ def page_title(tree: Dom, headings: Sequence[str]) -> str:
     for heading in headings:
         if full == heading or (full.startswith(heading) and _AFTER.match(full, len(heading))):
             return heading
-        if full.endswith(heading) and _BEFORE.search(full[: -len(heading)]):
+        begins = len(full) - len(heading)
+        if full.endswith(heading) and _BEFORE.search(full, max(begins - 3, 0), begins):
             return heading
     parts = [part.strip() for part in _SEPARATOR.split(full) if part and part.strip()]
     if site and len(parts) > 1:

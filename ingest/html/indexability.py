@@ -15,6 +15,8 @@ from ingest.html.head import Resolver
 from ingest.model import Page, Skip
 
 _HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml", "application/vnd.wap.xhtml+xml")
+MAX_START_CHARACTERS = 65_536
+"""So far the beginning of a text is looked at to tell what it is."""
 _UNSURE_TYPES = ("", "text/plain", "application/octet-stream", "binary/octet-stream", "unknown/unknown")
 _BINARY = (
     b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x00asm", b"OggS", b"ID3",
@@ -25,15 +27,16 @@ _MARKUP = re.compile(
     r"|style|iframe|font|!--|pre|header)\b|<!--",
     re.IGNORECASE,
 )
-_XML_PROLOG = re.compile(r"^<\?xml[^>]*>\s*")
-_WHOLE_PAGE = re.compile(r"(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)
-_OTHER_XML = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:rss|feed|urlset|sitemapindex|svg|rdf:RDF)\b", re.DOTALL
+_OTHER_XML = re.compile(r"<(?:rss|feed|urlset|sitemapindex|svg|rdf:RDF)\b")
+_BLANKS = re.compile(r"\s*+")
+_WHOLE_PAGE = re.compile(r"<(?:!doctype\s++html|html)\b", re.IGNORECASE)
+_REFRESH = re.compile(
+    r"\s*+(\d*+(?:\.\d*+)?+)(?:(?=[;,\s])\s*+[;,]?+\s*+(?:url\s*+=\s*+)?+(.*+))?+$", re.IGNORECASE | re.DOTALL
 )
-_REFRESH = re.compile(r"\s*(\d*\.?\d*)\s*(?:[;,\s]\s*(?:url\s*=\s*)?(.*))?$", re.IGNORECASE | re.DOTALL)
-_INSTANT = 5.0
-"""Seconds up to which a refresh counts as a redirect where the page says little."""
-_STUB_WORDS = 60
+MAX_REFRESH_SECONDS = 5.0
+"""Up to here a refresh counts as a redirect where the page says little."""
+MAX_STUB_WORDS = 60
+"""A page of fewer words says little."""
 _MISSING = re.compile(
     r"404|not found|(?:doesn't|does not|no longer) exists?|can(?:'t|not) be found|could(?:n't| not) be found"
 )
@@ -49,16 +52,8 @@ _MISSING_ELSEWHERE = re.compile(
 _RULES_WITH_VALUES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 _SCRIPT_ROOTS = frozenset("root app __next ___gatsby __nuxt app-root q-app svelte main-app".split())
 _NEEDS_SCRIPT = re.compile(
-    r"enable\s+java\s?script|javascript\s+(?:is\s+)?(?:required|disabled|enabled)|requires\s+javascript", re.I
+    r"enable\s++java\s?script|javascript\s++(?:is\s++)?(?:required|disabled|enabled)|requires\s++javascript", re.I
 )
-
-
-_CONTAINER = re.compile(
-    r"<(/?)(?:div|span|section|article|[uod]l|table|blockquote|font|[bius]|em|strong|center|details|small|big|tt)[\s/>]",
-    re.IGNORECASE,
-)
-DEEPEST = 3_000
-"""Elements inside elements. Parsers take quadratic time with the depth; no page for people comes near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +71,28 @@ def is_html(body: bytes, text: str, content_type: str) -> bool:
         return False
     if body[:1024].lstrip().startswith(_BINARY):
         return False
-    start = text[:65_536].lstrip("\ufeff \t\r\n\f")
-    if _OTHER_XML.match(start):
+    start = _after_prolog(text[:MAX_START_CHARACTERS])
+    first = _after_comments(start)
+    if _OTHER_XML.match(first):
         return False
-    start = _XML_PROLOG.sub("", start)
     if kind in ("text/html", "application/xhtml+xml"):
         return not start.startswith(("{", "[{")) or _MARKUP.search(start) is not None
-    return _MARKUP.match(start) is not None and (kind != "text/plain" or _WHOLE_PAGE.match(start) is not None)
+    return _MARKUP.match(start) is not None and (kind != "text/plain" or _WHOLE_PAGE.match(first) is not None)
 
 
-def is_too_deep(text: str) -> bool:
-    """Whether elements that need their end tags nest deeper than any page for people does."""
-    depth = 0
-    for match in _CONTAINER.finditer(text):
-        depth += -1 if match[1] else 1
-        if depth > DEEPEST:
-            return True
-    return False
+def _after_prolog(text: str) -> str:
+    text = text.lstrip("\ufeff \t\r\n\f")
+    return text.partition(">")[2].lstrip() if text.startswith("<?xml") and ">" in text else text
+
+
+def _after_comments(text: str) -> str:
+    """What follows the comments with which a text begins. A pattern for "comments, then a doctype" would try
+    every way of reading two comments as one: with thirty of them for longer than anyone waits."""
+    at = 0
+    while text.startswith("<!--", at) and (end := text.find("-->", at + 4)) >= 0:
+        at = end + 3
+        at = _BLANKS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    return text[at:]
 
 
 def robots(tree: Dom, headers: Mapping[str, str]) -> Robots:
@@ -133,7 +133,7 @@ def redirect(tree: Dom, resolve_link: Resolver, url: str, page: Page) -> Skip | 
         target = resolve_link(match[2].strip().strip("'\"").strip())
         if target is None or target.partition("#")[0] == url.partition("#")[0]:
             continue
-        if delay <= 1 or (delay <= _INSTANT and words < _STUB_WORDS):
+        if delay <= 1 or (delay <= MAX_REFRESH_SECONDS and words < MAX_STUB_WORDS):
             return Skip("redirect", f"refresh after {delay:g} s", target)
     return None
 
@@ -143,7 +143,7 @@ def nothing_to_read(tree: Dom, page: Page, status: int) -> Skip | None:
     words = sum(len(node.text.split()) for node in page.nodes)
     headed = any(node.kind != "page" or node.level for node in page.nodes)
     names = [page.title, *(node.title for node in page.nodes[:2])]
-    if status < 400 and words < _STUB_WORDS and any(_says_missing(name) for name in names):
+    if status < 400 and words < MAX_STUB_WORDS and any(_says_missing(name) for name in names):
         return Skip("soft_404", "title and little text say that nothing is here")
     if words >= 20 or (words and headed):
         return None

@@ -49,9 +49,10 @@ def parse(
     text = decode.decode(body, content_type)
     if not indexability.is_html(body, text, content_type):
         return Document(None, Skip("not_html" if body.strip() else "empty", content_type))
-    if indexability.is_too_deep(text):
-        return Document(None, Skip("too_large", f"elements nested more than {indexability.DEEPEST} deep"))
-    tree = dom.read(decode.as_html(text, content_type))
+    try:
+        tree = dom.read(decode.as_html(text, content_type))
+    except dom.TooComplex as error:
+        return Document(None, Skip("too_large", str(error)))
     resolve_link = cache(partial(resolve, head.base_url(tree, url)))
     wishes = indexability.robots(tree, headers)
     links = _links(tree, resolve_link, url)
@@ -98,7 +99,7 @@ def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
             level=section.level,
             title=section.title,
             anchor=section.anchor,
-            aliases=section.aliases,
+            aliases=tuple(section.aliases),
             blocks=tuple(section.blocks),
             kind=section.kind,
         )

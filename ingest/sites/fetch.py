@@ -24,7 +24,7 @@ from ingest.errors import Blocked, FetchFailed
 from ingest.model import Site
 from ingest.ports import Fetched
 from ingest.sites.http_exchange import HttpExchange, Transient
-from ingest.sites.politeness import LONGEST_WAIT, Politeness, Sleep, backoff, retry_after
+from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness, Sleep, backoff, retry_after
 from ingest.sites.robots import RobotsFiles, robots_url
 from ingest.sites.scope import on_site
 from ingest.urls import resolve
@@ -126,7 +126,7 @@ class HttpFetcher:
                 return await self._attempt(url, headers, crawl_delay)
             except Transient as failure:
                 wait = max(backoff(attempt, self._rng), failure.retry_after or 0.0)
-                if attempt == self._attempts or wait > LONGEST_WAIT:
+                if attempt == self._attempts or wait > MAX_WAIT_SECONDS:
                     tries = f", in {attempt} attempts" if attempt > 1 else ""
                     raise FetchFailed(f"{failure}{tries}", failure.retry_after) from failure
                 log.info("fetch_retried", url=url, attempt=attempt, wait=round(wait, 2), why=str(failure))

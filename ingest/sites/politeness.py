@@ -11,8 +11,8 @@ from email.utils import parsedate_to_datetime
 
 from ingest.errors import FetchFailed
 
-LONGEST_WAIT = 60.0
-"""Seconds. Whoever asks for more is left alone for this run."""
+MAX_WAIT_SECONDS = 60.0
+"""Whoever asks for more is left alone for this run."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -32,11 +32,11 @@ class Politeness:
     @asynccontextmanager
     async def turn(self, host: str, crawl_delay: float = 0.0) -> AsyncIterator[None]:
         """Hold a slot while the request runs. `crawl_delay` counts where it is longer than the site's
-        own. Raises FetchFailed, with `retry_after`, where the host's pause is longer than LONGEST_WAIT."""
+        own. Raises FetchFailed, with `retry_after`, where the host's pause is longer than MAX_WAIT_SECONDS."""
         async with self._slots:
             async with self._gates[host]:
                 while (wait := self._ready_at.get(host, 0.0) - self._monotonic()) > 0:
-                    if wait > max(LONGEST_WAIT, self._delay):
+                    if wait > max(MAX_WAIT_SECONDS, self._delay):
                         raise FetchFailed(f"{host} asked not to be called for another {wait:.0f} seconds", wait)
                     await self._sleep(wait)
                 self._ready_at[host] = self._monotonic() + max(self._delay, crawl_delay)

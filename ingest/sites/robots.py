@@ -11,9 +11,9 @@ from protego import Protego
 from ingest.errors import Blocked, FetchFailed
 from ingest.ports import Fetched
 
-_MOST_READ = 500 * 1024
-"""Bytes (RFC 9309 section 2.5)."""
-_LONGEST_CRAWL_DELAY = 30.0
+MAX_ROBOTS_BYTES = 500 * 1024
+"""So much of a robots.txt is read, and the rest is left (RFC 9309 section 2.5)."""
+_MAX_CRAWL_DELAY_SECONDS = 30.0
 
 
 def robots_url(url: str) -> str:
@@ -34,7 +34,7 @@ class RobotsRules:
     @property
     def crawl_delay(self) -> float:
         """Seconds between requests; 0 where it says nothing, never more than 30."""
-        return min(max(self._rules.crawl_delay(self._agent) or 0.0, 0.0), _LONGEST_CRAWL_DELAY)
+        return min(max(self._rules.crawl_delay(self._agent) or 0.0, 0.0), _MAX_CRAWL_DELAY_SECONDS)
 
 
 def sitemaps_in(fetched: Fetched) -> list[str]:
@@ -44,7 +44,9 @@ def sitemaps_in(fetched: Fetched) -> list[str]:
 
 def _parse(fetched: Fetched) -> Protego:
     """Any answer but 200 (404, 403 …) means that there are no rules (section 2.3.1.3)."""
-    return Protego.parse(fetched.body[:_MOST_READ].decode("utf-8-sig", "replace") if fetched.status == 200 else "")
+    return Protego.parse(
+        fetched.body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace") if fetched.status == 200 else ""
+    )
 
 
 class RobotsFiles:

@@ -24,7 +24,7 @@ import sys
 from contextlib import suppress
 
 LIBRARIES = """
-    aiohttp aiokafka anthropic bs4 cryptography.fernet defusedxml.ElementTree httpx httpx2 markdown_it opensearchpy
+    aiohttp aiokafka anthropic cryptography.fernet defusedxml.ElementTree httpx httpx2 markdown_it opensearchpy
     protego pydantic pydantic_settings qdrant_client qdrant_edge rich.progress rich.table selectolax.lexbor
     sentence_transformers sentencex slack_bolt.async_app snowballstemmer starlette.applications structlog
     torch transformers.models.bert.modeling_bert typer uvicorn watchfiles

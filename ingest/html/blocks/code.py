@@ -6,7 +6,7 @@ import re
 
 from ingest.html.dom import Element
 
-_LANGUAGE = re.compile(r"^(?:language|lang|highlight|highlight-source|brush:?|sourcecode-)[-:]?([a-z0-9+#._-]+)$")
+_LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush:?|sourcecode-)[-:]?([a-z0-9+#._-]+)$")
 _NO_LANGUAGE = frozenset(
     "default none text plaintext plain txt notranslate nohighlight nocode wrapper ansi markup-templating".split()
 )
@@ -38,11 +38,8 @@ def listing(pre: Element) -> str:
         else:
             stack.extend(reversed(item.children))
     lines = "".join(parts).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    while lines and not lines[0].strip():
-        del lines[0]
-    while lines and not lines[-1].strip():
-        del lines[-1]
-    return "\n".join(lines)
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
 
 
 _BORDER = "".join(["\n", "\n"])

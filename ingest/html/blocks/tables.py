@@ -14,8 +14,8 @@ from ingest.html.dom import Element
 _PLACING = frozenset("highlighttable rouge-table hljs-ln mlabels".split())
 _SIGNATURES = frozenset({"memname"})
 _PARTS = frozenset({"ul", "ol", "dl", "blockquote", *HEADINGS})
-_LONG_CELL = 200
-"""Characters from which on a cell of a single row is a column of the page."""
+_MIN_COLUMN_CHARACTERS = 200
+"""From here on a cell of a single row is a column of the page."""
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ def _places(table: Element, known: _Facts) -> bool:
     if known.nested or known.code or known.widest <= 1:
         return True
     if known.rows <= 1 and not known.headed:
-        return known.parts or any(len(cell.text) > _LONG_CELL for cell in table.walk() if cell.tag == "td")
+        return known.parts or any(len(cell.text) > _MIN_COLUMN_CHARACTERS for cell in table.walk() if cell.tag == "td")
     return _frames_callout(table)
 
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from ingest.html.dom import clean
 from ingest.model import Block, BlockKind
 
+_MAX_INDENT_LEVELS = 20
+"""Deeper lines are not moved further to the right: their blanks would outgrow the page."""
+
 
 @dataclass(slots=True)
 class _Level:
@@ -184,7 +187,7 @@ class Writer:
 
     def _list_lines(self, lines: list[str]) -> None:
         level = self._levels[-1]
-        indent = "  " * (len(self._levels) - self._base - 1)
+        indent = "  " * min(len(self._levels) - self._base - 1, _MAX_INDENT_LEVELS)
         for line in lines:
             self._listed.append((indent + level.mark.ljust(level.width), line))
             level.mark = ""

@@ -77,7 +77,7 @@ _SITE_LINKS = re.compile(
     r"|back to top|print this page|question\? give us feedback|report (?:a|an) (?:issue|bug|problem) (?:with|on) this page)\W*",
     re.IGNORECASE,
 )
-_SITE_LINK_LENGTH = 50
+_MAX_SITE_LINK_CHARACTERS = 50
 _CALLOUT = re.compile(
     r"(?:^|[-_])(?:admonition|admonitionblock|alert|callout|note|tip|hint|warning|caution|important|danger|info|aside"
     r"|notice|attention|seealso|topic|footnotes?|footnote-list|system-message)(?=$|[-_]|\d)"
@@ -139,7 +139,7 @@ def _site_link(link: Element) -> bool:
     if len(link.children) > 4 or not link.children:
         return False
     text = link.text
-    return len(text) <= _SITE_LINK_LENGTH and _SITE_LINKS.fullmatch(text) is not None
+    return len(text) <= _MAX_SITE_LINK_CHARACTERS and _SITE_LINKS.fullmatch(text) is not None
 
 
 def _by_name(element: Element, attrs: dict[str, str]) -> bool:
@@ -170,19 +170,8 @@ def _is_callout(name: str) -> bool:
 
 def mostly_links(element: Element) -> bool:
     """Half of the text or more is links, or there is none."""
-    linked = total = 0
-    stack: list[tuple[Element, bool]] = [(element, False)]
-    while stack:
-        inner, in_link = stack.pop()
-        in_link = in_link or inner.tag == "a"
-        for child in inner.children:
-            if isinstance(child, str):
-                length = len(child.strip())
-                total += length
-                linked += length if in_link else 0
-            else:
-                stack.append((child, in_link))
-    return linked * 2 >= total
+    amounts = element.amounts
+    return amounts.linked * 2 >= amounts.text
 
 
 def permalink(link: Element) -> bool:

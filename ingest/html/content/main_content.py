@@ -8,6 +8,7 @@ lists that only repeat the page's own headings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
@@ -16,8 +17,8 @@ from ingest.html.dom import Dom, Element
 from ingest.html.generators import Profile
 from ingest.html.position.breadcrumbs import is_trail_row
 
-_PROSE = 40
-"""Characters outside links from which on a paragraph counts as prose."""
+_MIN_PROSE_CHARACTERS = 40
+"""Outside links; from here on a paragraph counts as prose."""
 _PROSE_TAGS = frozenset("p pre li dd blockquote td".split())
 _PARTS = frozenset({"article", "section"})
 _FORMULA_TAGS = frozenset("math script mjx-container img".split())
@@ -32,7 +33,7 @@ def content_area(tree: Dom, profile: Profile) -> Element:
                 return element
     mains = _outermost(e for e in tree.elements if e.tag == "main" or ("role" in e.attrs and e.role == "main"))
     if mains:
-        main = mains[0] if len(mains) == 1 else max(mains, key=_length)
+        main = mains[0] if len(mains) == 1 else max(mains, key=lambda main: main.amounts.text)
         articles = _outermost(e for e in tree.tagged("article") if main.contains(e))
         return articles[0] if len(articles) == 1 and _holds_headings(tree, articles[0], main) else main
     for named in (tree.tagged("article"), (e for e in tree.elements if e.get("itemprop") == "articleBody")):
@@ -53,14 +54,16 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
         element = stack.pop()
         if not element.children or (element is not root and formula(element) is not None):
             continue
-        element.children = [
-            child
-            for child in element.children
-            if isinstance(child, str)
-            or child in kept
-            or not _dropped(child, controlled, whole_body)
-            or _emptied_anchor(child)
-        ]
+        element.keep(
+            [
+                child
+                for child in element.children
+                if isinstance(child, str)
+                or child in kept
+                or not _dropped(child, controlled, whole_body)
+                or _emptied_anchor(child)
+            ]
+        )
         stack.extend(element.elements)
     _drop_trail_before_title(root)
     _drop_link_columns(root)
@@ -74,15 +77,22 @@ def _drop_trail_before_title(root: Element) -> None:
         if element.tag in HEADINGS:
             return
         if is_trail_row(element):
-            element.children = []
+            element.keep([])
 
 
 def _drop_link_columns(root: Element) -> None:
-    """In a table that places the page's columns, those of links beside the one with the title."""
+    """In a table that places the page's columns, those of links beside the ones with a title."""
+    holders: dict[Element, set[Element]] = {}
     for title in [element for element in root.walk() if element.tag == "h1"]:
-        row = next((above for above in title.ancestors() if above.tag == "tr"), None)
-        if row is not None and root.contains(row):
-            row.children = [c for c in row.children if isinstance(c, str) or c.contains(title) or not mostly_links(c)]
+        inner = title
+        for above in title.ancestors():
+            if above.tag == "tr":
+                holders.setdefault(above, set()).add(inner)
+            if above.tag == "tr" or above is root:
+                break
+            inner = above
+    for row, cells in holders.items():
+        row.keep([c for c in row.children if isinstance(c, str) or c in cells or not mostly_links(c)])
 
 
 def controlled_panels(tree: Dom) -> frozenset[str]:
@@ -113,26 +123,27 @@ def _emptied_anchor(element: Element) -> bool:
     """Whether links may lead to a dropped inline element; what it shows is gone."""
     if element.tag not in ("a", "span") or not (element.get("id") or element.get("name")):
         return False
-    element.children = []
+    element.keep([])
     return True
 
 
 def _title_header(header: Element) -> bool:
     """A header that holds the page's title and no navigation."""
-    tags = {element.tag for element in header.walk()}
-    return "h1" in tags and "nav" not in tags and not mostly_links(header)
+    inside = header.amounts
+    return inside.titled and not inside.navigates and not mostly_links(header)
 
 
 def _holders_of_title(root: Element) -> set[Element]:
     """The elements around the page's title, where names alone would make them furniture."""
     holders: set[Element] = set()
+    never, furnished = cache(_never_content), cache(furniture)  # titles share what is around them
     for element in root.walk():
         if element.tag != "h1":
             continue
         above = [a for a in element.ancestors() if root.contains(a) and a is not root]
-        if any(_never_content(a) for a in above):
+        if any(never(a) for a in above):
             continue
-        if not any(furniture(a) for a in above):
+        if not any(furnished(a) for a in above):
             return set()
         holders = holders or set(above)
     return holders
@@ -154,10 +165,6 @@ def _outermost(elements: Iterable[Element]) -> list[Element]:
 def _is_shown(element: Element) -> bool:
     around = any(e.tag in ("template", "noscript") or hidden(e) for e in (element, *element.ancestors()))
     return not around and any(not text.isspace() for text in element.strings())
-
-
-def _length(element: Element) -> int:
-    return sum(len(text.strip()) for text in element.strings())
 
 
 def _holds_headings(tree: Dom, part: Element, whole: Element) -> bool:
@@ -208,4 +215,4 @@ def _is_prose(element: Element) -> bool:
     if element.tag not in _PROSE_TAGS:
         return False
     own = sum(len(child.strip()) for child in element.children if isinstance(child, str))
-    return own >= _PROSE or (element.tag == "pre" and _length(element) >= _PROSE)
+    return own >= _MIN_PROSE_CHARACTERS or (element.tag == "pre" and element.amounts.text >= _MIN_PROSE_CHARACTERS)

@@ -51,23 +51,28 @@ def repeats_sections(listing: Element) -> bool:
 
 def drop_section_lists(elements: Iterable[Element]) -> bool:
     """Take such lists out of the tree, with the words that announce them; whether there were any."""
-    found = list(_outermost(elements, lambda e: e.tag in _LISTS and repeats_sections(e)))
-    for listing in found:
-        _drop_with_label(listing)
+    found = set(_outermost(elements, lambda e: e.tag in _LISTS and repeats_sections(e)))
+    for parent in {listing.parent: None for listing in found if listing.parent is not None}:
+        kept: list[Element | str] = []
+        for child in parent.children:
+            if child in found:
+                _drop_label(kept)
+            else:
+                kept.append(child)
+        parent.keep(kept)
     return bool(found)
 
 
-def _drop_with_label(listing: Element) -> None:
-    parent = listing.parent
-    if parent is None:
-        return
-    position = parent.children.index(listing)
-    before = position - 1
-    while before >= 0 and isinstance(child := parent.children[before], str) and not child.strip():
-        before -= 1
-    label = parent.children[before] if before >= 0 else None
-    named = isinstance(label, Element) and label.text.strip(" :").casefold() in _LABELS
-    del parent.children[before if named else position : position + 1]
+def _drop_label(before: list[Element | str]) -> None:
+    """Take the words that announce a list off the end of what stands before it, with the blanks between."""
+    last = next((i for i in reversed(range(len(before))) if not _is_blank(before[i])), None)
+    label = before[last] if last is not None else None
+    if isinstance(label, Element) and label.text.strip(" :").casefold() in _LABELS:
+        del before[last:]
+
+
+def _is_blank(child: Element | str) -> bool:
+    return isinstance(child, str) and not child.strip()
 
 
 def generated(tree: Dom, area: Element) -> list[Element]:
@@ -79,14 +84,15 @@ def generated(tree: Dom, area: Element) -> list[Element]:
 def cards(elements: Sequence[Element]) -> list[Element]:
     """Links with a title of the page they lead to."""
     titles = [element for element in elements if element.tag in HEADINGS and linked_page(element)]
-    return [next((a for a in (*e.walk(), *e.ancestors()) if a.tag == "a"), e) for e in titles]
+    links = (next((a for a in (*e.walk(), *e.ancestors()) if a.tag == "a"), e) for e in titles)
+    return list(dict.fromkeys(links))  # one link may hold many titles
 
 
 def link_lists(elements: Sequence[Element]) -> list[Element]:
     """Lists of links, if they are at least half of the content's text."""
     found = list(_outermost(elements, lambda e: e.tag in _LISTS and mostly_links(e)))
-    listed = sum(_length(element) for element in found)
-    return found if listed and listed * 2 >= _length(elements[0]) else []
+    listed = sum(element.amounts.text for element in found)
+    return found if listed and listed * 2 >= elements[0].amounts.text else []
 
 
 def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -> Iterator[Element]:
@@ -95,7 +101,3 @@ def _outermost(elements: Iterable[Element], wanted: Callable[[Element], bool]) -
         if element.order > until and wanted(element):
             until = element.end
             yield element
-
-
-def _length(element: Element) -> int:
-    return sum(len(text.strip()) for text in element.strings())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,8 @@ from ingest.html.dom import Dom, Element
 
 _CURRENT = frozenset("active current is-active breadcrumb-item--active breadcrumbs__item--active".split())
 _SIGNS = ">»›→"
-_LONG_ROW = 25
+_MAX_ROW_CHILDREN = 25
+_NO_TRAILS = frozenset("a li script style svg body html main head bread-crumbs span meta".split())
 _ASIDE = frozenset("wy-breadcrumbs-aside footer right switchers".split())
 
 
@@ -28,6 +30,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
     marked: list[Element] = []
     named: list[Element] = []
     rows: list[Element] = []
+    related = [element.order for element in tree.elements if element.attrs and _is_related_item(element)]
     until = -1
     headed = False
     for element in tree.elements:
@@ -38,7 +41,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
             rows.append(element)
         if not element.attrs:
             continue
-        group = marked if _is_marked(element) else named if _is_named(element) else None
+        group = marked if _is_marked(element) else named if _is_named(element, related) else None
         if group is not None:
             group.append(element)
             until = element.end
@@ -49,7 +52,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
 
 def is_trail_row(element: Element) -> bool:
     """A block of links and words with nothing but trail signs between them, like A >> B >> C."""
-    if element.tag not in ("p", "div") or len(element.children) > _LONG_ROW:
+    if element.tag not in ("p", "div") or len(element.children) > _MAX_ROW_CHILDREN:
         return False
     words = [child.strip() for child in element.children if isinstance(child, str) and child.strip()]
     links = [child for child in element.elements if child.tag == "a"]
@@ -69,21 +72,9 @@ def _is_marked(element: Element) -> bool:
     return "BreadcrumbList" in element.get("itemtype") or "BreadcrumbList" in element.get("typeof")
 
 
-def _is_named(element: Element) -> bool:
-    if element.tag in (
-        "a",
-        "li",
-        "script",
-        "style",
-        "svg",
-        "body",
-        "html",
-        "main",
-        "head",
-        "bread-crumbs",
-        "span",
-        "meta",
-    ):
+def _is_named(element: Element, related: Sequence[int]) -> bool:
+    """`related`: the orders of the entries of navigation lines, rising."""
+    if element.tag in _NO_TRAILS:
         return False
     label = element.get("aria-label").casefold()
     if "breadcrumb" in label or "breadcrumb" in element.get("id").casefold():
@@ -94,7 +85,7 @@ def _is_named(element: Element) -> bool:
         return True
     if "fqn" in element.classes or any("sub-title" in e.classes for e in element.elements):
         return True
-    return "related" in element.classes and any(_is_related_item(e) for e in element.walk())
+    return "related" in element.classes and bisect_right(related, element.end) > bisect_left(related, element.order)
 
 
 def _is_related_item(element: Element) -> bool:

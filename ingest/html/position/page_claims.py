@@ -20,6 +20,11 @@ from ingest.html.position.breadcrumbs import Raw, visible_trails
 from ingest.html.position.sidebar import active_trail
 from ingest.model import Claims, Crumb
 
+_MAX_JSON_LD_CHARACTERS = 1_000_000
+"""Of a page's blocks together; read, they take up to forty times their size."""
+_MAX_CRUMBS = 100
+"""A longer row is no trail: no reader goes down a hundred pages."""
+
 
 class PagePlace:
     """Where a page is: resolves its links and knows which of them lead to the page itself."""
@@ -51,8 +56,8 @@ def offered(tree: Dom) -> OfferedTrails:
 
 def claims(tree: Dom, trails: OfferedTrails, place: PagePlace, lists: tuple[str, ...]) -> Claims:
     """The best trail that the page offers."""
-    linked_data = _without_self([_crumb(raw, place) for raw in trails.linked_data], place, data=True)
-    shown = _without_self([_crumb(raw, place) for raw in trails.shown], place, data=False)
+    linked_data = _without_self([_crumb(raw, place) for raw in _short(trails.linked_data)], place, data=True)
+    shown = _without_self([_crumb(raw, place) for raw in _short(trails.shown)], place, data=False)
     best = next((trail for trail in linked_data if trail), ())
     longer = next((trail for trail in shown if trail), ())
     if len(longer) > len(best) and _holds(longer, best):
@@ -64,6 +69,10 @@ def claims(tree: Dom, trails: OfferedTrails, place: PagePlace, lists: tuple[str,
         return Claims((up,), "up", lists)
     side = _without_self([_crumb(active_trail(tree, place.resolve, place.is_self), place)], place, data=False)[0]
     return Claims(side, "sidebar", lists) if side else Claims((), "none", lists)
+
+
+def _short(trails: Sequence[list[Raw]]) -> list[list[Raw]]:
+    return [trail for trail in trails if len(trail) <= _MAX_CRUMBS]
 
 
 def _crumb(raws: Sequence[Raw], place: PagePlace) -> list[tuple[Crumb, bool]]:
@@ -143,10 +152,15 @@ def _name_of(tree: Dom, url: str, place: PagePlace) -> str:
 def _json_ld(tree: Dom) -> list[list[Raw]]:
     """All BreadcrumbLists in the page's JSON-LD, wherever they are nested; broken blocks are skipped."""
     found = []
+    left = _MAX_JSON_LD_CHARACTERS
     for element in tree.tagged("script"):
         if "ld+json" in element.get("type").lower():
+            block = "".join(element.strings())
+            left -= len(block)
+            if left < 0:
+                break
             try:
-                data = json.loads("".join(element.strings()))
+                data = json.loads(block)
             except (ValueError, RecursionError):
                 continue
             found += [_items(entity) for entity in _entities(data) if _is_a(entity, "BreadcrumbList")]
@@ -191,7 +205,7 @@ def _items(entity: dict[str, Any]) -> list[Raw]:
 def _position(value: Any, index: int) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float(index + 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 from ingest.html.content.boilerplate import HEADINGS
 from ingest.html.dom import Dom, Element
@@ -10,8 +11,11 @@ from ingest.html.position.breadcrumbs import Raw
 
 _ACTIVE = frozenset("active current is-active is-current selected md-nav__link--active menu__link--active".split())
 _GROUPS = frozenset("li details section dl".split())
-_FEW_LINKS = 3
+_MIN_PART_LINKS = 3
+_MAX_TRAILS = 50
+"""So many of the links that may be the active one are followed up."""
 _LABELS = frozenset(("a", "summary", "button", "span", "label", "p", "strong", *HEADINGS))
+_TEXT_TAGS = frozenset({"body", "html", "main", "article"})
 _SIDE_WORDS = ("sidebar", "sidenav", "side-nav", "nav", "menu", "toctree", "summary", "chapter", "accordion")
 _PART_TITLES = frozenset("part-title caption header nav-header sidebar-title group-label".split())
 
@@ -19,16 +23,10 @@ _PART_TITLES = frozenset("part-title caption header nav-header sidebar-title gro
 def active_trail(tree: Dom, resolve: Callable[[str], str | None], is_self: Callable[[str | None], bool]) -> list[Raw]:
     """The labels of the groups around the sidebar's link to this page, outermost first; the longest of
     all such links' trails."""
-    best: list[Raw] = []
-    for element in tree.tagged("a"):
-        if not (_claims_active(element) or _leads_here(element, resolve, is_self)):
-            continue
-        side = _side(element)
-        if side is not None:
-            trail = _groups(element, side)
-            if len(trail) > len(best):
-                best = trail
-    return best
+    sides = _Sides()
+    active = (e for e in tree.tagged("a") if _claims_active(e) or _leads_here(e, resolve, is_self))
+    placed = ((link, side) for link in active if (side := sides.around(link)) is not None)
+    return max((_groups(link, side) for link, side in islice(placed, _MAX_TRAILS)), key=len, default=[])
 
 
 def _claims_active(link: Element) -> bool:
@@ -40,18 +38,35 @@ def _leads_here(link: Element, resolve: Callable[[str], str | None], is_self: Ca
     return bool(href) and (not href.startswith("#") or not _ACTIVE.isdisjoint(link.classes)) and is_self(resolve(href))
 
 
-def _side(link: Element) -> Element | None:
-    """The outermost navigation around a link; None for links in the text and in the page's header."""
-    found = None
-    for above in link.ancestors():
-        if above.tag in ("body", "html", "main", "article"):
-            break
-        if above.tag == "header":
-            return None
-        names = " ".join((*above.classes, above.get("id").lower()))
-        if above.tag in ("nav", "aside") or above.role == "navigation" or any(word in names for word in _SIDE_WORDS):
-            found = above
-    return found
+class _Sides:
+    """The outermost navigation around each element, found once for all that share it."""
+
+    def __init__(self) -> None:
+        self._known: dict[Element, tuple[bool, Element | None]] = {}
+
+    def around(self, link: Element) -> Element | None:
+        """None for links in the text and in the page's header."""
+        unknown: list[Element] = []
+        in_header, side = False, None
+        for above in link.ancestors():
+            if above.tag in _TEXT_TAGS:
+                break
+            if above in self._known:
+                in_header, side = self._known[above]
+                break
+            unknown.append(above)
+        for above in reversed(unknown):
+            in_header = in_header or above.tag == "header"
+            side = side or (above if _is_side(above) else None)
+            self._known[above] = in_header, side
+        return None if in_header else side
+
+
+def _is_side(element: Element) -> bool:
+    if element.tag in ("nav", "aside") or element.role == "navigation":
+        return True
+    names = " ".join((*element.classes, element.get("id").lower()))
+    return any(word in names for word in _SIDE_WORDS)
 
 
 def _groups(link: Element, side: Element) -> list[Raw]:
@@ -114,7 +129,7 @@ def _part_title(listing: Element) -> Raw | None:
         return None
     if before.classes.isdisjoint(_PART_TITLES):
         links = sum(element.tag == "a" for element in listing.walk())
-        if before.tag not in HEADINGS or links < _FEW_LINKS:
+        if before.tag not in HEADINGS or links < _MIN_PART_LINKS:
             return None
     return _raw(before)
 

@@ -56,9 +56,7 @@ class Targets:
                 yield name
 
 
-def choose(
-    title: Element, before: Sequence[Element], limit: float, targets: Targets
-) -> tuple[str | None, tuple[str, ...]]:
+def choose(title: Element, before: Sequence[Element], limit: float, targets: Targets) -> tuple[str | None, list[str]]:
     """Anchor and aliases of the section that `title` (a heading or a term) begins.
 
     `before`: elements with an id that began after the last visible words, in document order: wrappers
@@ -72,11 +70,11 @@ def choose(
     for element in reversed(before):
         if not element.contains(title) and _is_anchor(element):
             ranked += targets.names(element)
-    names = list(dict.fromkeys(ranked))
+    names = dict.fromkeys(ranked)
     if not names:
-        return None, ()
-    anchor = next((name for name in _own_links((title, *inner)) if name in names), names[0])
-    return anchor, tuple(name for name in names if name != anchor)
+        return None, []
+    anchor = next((name for name in _own_links((title, *inner)) if name in names), ranked[0])
+    return anchor, [name for name in names if name != anchor]
 
 
 def _inside(inner: Sequence[Element], targets: Targets) -> list[str]:

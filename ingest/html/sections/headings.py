@@ -31,11 +31,12 @@ class Heading:
 
 def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: Profile) -> dict[Element, Heading]:
     """All headings of the content with a title, in document order."""
+    boxes = _Boxes()
     found = [
         (element, level, text)
         for element in elements
         if (level := _level(element, profile))
-        and not _demoted(element, level, elements[0], data_cells)
+        and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
     ]
     limits: list[float] = [float("inf")] * len(found)
@@ -78,14 +79,15 @@ def _level(element: Element, profile: Profile) -> int:
     return HEADINGS.get(element.tag, 0)
 
 
-def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element]) -> bool:
+def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element], boxes: _Boxes) -> bool:
     own_id = bool(element.get("id"))
     if linked_page(element) is not None:
         return True
     for above in element.ancestors():
         if above.tag == "hgroup":
-            return _outranked(element, level, above)
-        if not own_id and above.attrs and callout(above) and _first_heading_in(above) is element:
+            top = boxes.top(above)
+            return top is not None and top < (level, element.order)
+        if not own_id and above.attrs and boxes.name(above) is element:
             return True
         if above in data_cells:
             return not own_id and not any(_named(inner) for inner in element.walk())
@@ -106,13 +108,30 @@ def linked_page(element: Element) -> str | None:
     return links[0].get("href") if card is not None or links[0].text == element.text else None
 
 
-def _outranked(element: Element, level: int, hgroup: Element) -> bool:
-    ranks = [(HEADINGS[e.tag], e.order) for e in hgroup.elements if e.tag in HEADINGS]
-    return bool(ranks) and min(ranks) < (level, element.order)
+class _Boxes:
+    """What holds headings: notes and warnings with the headings that name them, and hgroups. Each is looked at once for
+    all headings in it."""
+
+    def __init__(self) -> None:
+        self._names: dict[Element, Element | None] = {}
+        self._tops: dict[Element, tuple[int, int] | None] = {}
+
+    def name(self, element: Element) -> Element | None:
+        """The heading with which a box begins; None for what is no box."""
+        if element not in self._names:
+            self._names[element] = _first_heading_in(element) if callout(element) else None
+        return self._names[element]
+
+    def top(self, hgroup: Element) -> tuple[int, int] | None:
+        """Level and order of the first of its highest headings."""
+        if hgroup not in self._tops:
+            ranks = [(HEADINGS[e.tag], e.order) for e in hgroup.elements if e.tag in HEADINGS]
+            self._tops[hgroup] = min(ranks, default=None)
+        return self._tops[hgroup]
 
 
 def _first_heading_in(box: Element) -> Element | None:
-    """The heading with which a box begins; None if other words come first."""
+    """None if other words come first."""
     for inner in box.walk():
         if inner.tag in HEADINGS or inner.role == "heading":
             return inner

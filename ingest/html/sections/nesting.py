@@ -19,7 +19,7 @@ class Section:
     title: str
     parent: int | None = None
     anchor: str | None = None
-    aliases: tuple[str, ...] = ()
+    aliases: list[str] = field(default_factory=list)
     kind: NodeKind = "heading"
     blocks: list[Block] = field(default_factory=list)
 

@@ -7,8 +7,9 @@ a dd hangs under the definition, a later one never does.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ingest.html.blocks.code import language, listing
 from ingest.html.blocks.formulas import formula
@@ -37,10 +38,13 @@ class OutlineInput:
 
 @dataclass(slots=True)
 class _Terms:
-    """An open list of address terms. `naming`: a term has begun and its dd has not."""
+    """An open list of address terms. `orders`: where the terms directly in it stand, rising. `naming`: a term has begun
+    and its dd has not; `names`: what leads to it so far."""
 
     own: frozenset[Element]
+    orders: list[int]
     naming: bool = False
+    names: set[str] = field(default_factory=set)
 
 
 def outline(root: Element, plan: OutlineInput, page_title: str) -> list[Section]:
@@ -59,6 +63,8 @@ class _Outline:
         self._single_top = levels[self._top_level] == 1
         self._writer = Writer(self.sections.current.blocks)
         self._terms: list[_Terms] = []
+        self._lists: list[Element] = []
+        self._tables: list[Element] = []
         self._before: list[Element] = []
         self._seen = 0
         self._walk(root)
@@ -66,6 +72,8 @@ class _Outline:
 
     def _walk(self, root: Element) -> None:
         self._note_id(root)
+        if not root.inline:
+            self._open(root)
         open_elements = [(root, 0, iter(root.children))]
         while open_elements:
             element, seen, children = open_elements[-1]
@@ -168,8 +176,12 @@ class _Outline:
             self._open_item(element)
         elif tag == "blockquote":
             writer.open_quote()
-        elif tag == "table" and self._is_data(element):
-            writer.open_table()
+        elif tag == "table":
+            self._tables.append(element)
+            if self._is_data(element):
+                writer.open_table()
+            else:
+                writer.end_paragraph()
         elif tag in _TABLE_PARTS:
             self._open_table_part(element)
         else:
@@ -189,10 +201,14 @@ class _Outline:
             self._close_terms(element)
         elif tag == "blockquote":
             writer.close_quote()
-        elif tag == "table" and self._is_data(element):
-            writer.close_table()
+        elif tag == "table":
+            self._tables.pop()
+            if self._is_data(element):
+                writer.close_table()
+            else:
+                writer.end_paragraph()
         elif tag in _TABLE_PARTS:
-            if _table_of(element) not in self._plan.tables.lines:
+            if not self._tables or self._tables[-1] not in self._plan.tables.lines:
                 writer.end_paragraph()
         elif tag != "br":
             writer.end_paragraph()
@@ -201,7 +217,7 @@ class _Outline:
         return table not in self._plan.tables.layout and table not in self._plan.tables.lines
 
     def _open_table_part(self, element: Element) -> None:
-        table = _table_of(element)
+        table = self._tables[-1] if self._tables else None
         if table in self._plan.tables.lines:
             self._writer.text(" ")
         elif table is None or not self._is_data(table):
@@ -239,15 +255,17 @@ class _Outline:
         self._seen += 1
 
     def _open_terms(self, element: Element) -> None:
+        self._lists.append(element)
         own = self._plan.terms.get(element)
         if own is None:
             self._writer.open_list("dl")
             return
         self._writer.end_paragraph()
         self.sections.open_list()
-        self._terms.append(_Terms(own))
+        self._terms.append(_Terms(own, [e.order for e in element.elements if e.tag == "dt"]))
 
     def _close_terms(self, element: Element) -> None:
+        self._lists.pop()
         if element not in self._plan.terms:
             self._writer.close_list()
             return
@@ -262,14 +280,18 @@ class _Outline:
             return
         terms.naming = True
         self.sections.definition(title(term))
-        self._begin(term, _next_term(term))
+        following = bisect_right(terms.orders, term.order)
+        self._begin(term, terms.orders[following] if following < len(terms.orders) else self._lists[-1].end + 1)
+        section = self.sections.current
+        terms.names = {section.anchor or "", *section.aliases}
 
     def _further_term(self, term: Element) -> None:
         """Another name of the definition that has just begun: its words are text, its ids aliases."""
-        section = self.sections.current
         anchor, aliases = anchors.choose(term, self._before, term.end + 1, self._plan.targets)
-        names = aliases if anchor is None else (anchor, *aliases)
-        section.aliases += tuple(name for name in names if name not in (section.anchor, *section.aliases))
+        known = self._terms[-1].names
+        fresh = [name for name in (anchor, *aliases) if name and name not in known]
+        self.sections.current.aliases += fresh
+        known.update(fresh)
         self._writer.text(title(term))
         self._writer.end_paragraph()
         self._passed()
@@ -286,18 +308,7 @@ class _Outline:
 
     def _belongs(self, element: Element) -> bool:
         """Whether a dt or dd is the innermost open list of address terms' own."""
-        own_list = next((above for above in element.ancestors() if above.tag == "dl"), None)
-        return bool(self._terms) and own_list is not None and self._plan.terms.get(own_list) is self._terms[-1].own
-
-
-def _table_of(element: Element) -> Element | None:
-    return next((above for above in element.ancestors() if above.tag == "table"), None)
-
-
-def _next_term(term: Element) -> float:
-    """The order of the first thing after a term's list or of the next term in it."""
-    own_list = next((above for above in term.ancestors() if above.tag == "dl"), term)
-    return next((e.order for e in own_list.elements if e.tag == "dt" and e.order > term.order), own_list.end + 1)
+        return bool(self._terms and self._lists) and self._plan.terms.get(self._lists[-1]) is self._terms[-1].own
 
 
 def _back_link(link: Element) -> bool:

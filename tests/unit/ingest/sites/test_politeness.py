@@ -8,7 +8,7 @@ import random
 import pytest
 
 from ingest.errors import FetchFailed
-from ingest.sites.politeness import LONGEST_WAIT, Politeness, backoff, retry_after
+from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness, backoff, retry_after
 from tests.unit.ingest.sites.shelf import SleepClock
 
 
@@ -67,11 +67,11 @@ async def test_a_paused_host_is_left_alone_for_that_long() -> None:
 async def test_a_pause_longer_than_anyone_waits_fails_at_once_and_says_how_long() -> None:
     clock = SleepClock()
     turns = politeness(clock, concurrency=1)
-    turns.pause("a.test", LONGEST_WAIT + 30)
+    turns.pause("a.test", MAX_WAIT_SECONDS + 30)
     with pytest.raises(FetchFailed, match="another 90 seconds") as caught:
         async with turns.turn("a.test"):
             pass
-    assert caught.value.retry_after == LONGEST_WAIT + 30
+    assert caught.value.retry_after == MAX_WAIT_SECONDS + 30
     assert clock.slept == []
     async with turns.turn("b.test"):
         pass  # the slot was given back
