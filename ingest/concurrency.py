@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def for_each(items: AsyncIterator[T], work: Callable[[T], Awaitable[None]], workers: int) -> None:
+async def for_each(items: AsyncIterator[T] | Iterable[T], work: Callable[[T], Awaitable[None]], workers: int) -> None:
     """Do `work` for each item; an item is taken when somebody has time for it. The first error, or being cancelled, ends
     all work and is raised."""
     turn = asyncio.Lock()
+    source = items if isinstance(items, AsyncIterator) else _each_of(items)
 
     async def worker() -> None:
         while True:
             async with turn:
                 try:
-                    item = await anext(items)
+                    item = await anext(source)
                 except StopAsyncIteration:
                     return
             await work(item)
@@ -30,3 +31,8 @@ async def for_each(items: AsyncIterator[T], work: Callable[[T], Awaitable[None]]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _each_of(items: Iterable[T]) -> AsyncIterator[T]:
+    for item in items:
+        yield item

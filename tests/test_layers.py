@@ -94,7 +94,7 @@ VENDORS = {
     "transformers": ("ingest/embedding/sentence_transformers.py",),
     "typer": ("deploy/*.py",),
     "uvicorn": ("deploy/serving/connections.py", "deploy/serving/http.py"),
-    "watchfiles": ("ingest/watch/files.py",),
+    "watchfiles": ("ingest/watch/watcher.py",),
 }
 """Each vendor, and the only places that may know it. sqlite3 is a vendor here: it is one store of two."""
 
@@ -103,7 +103,7 @@ PURE = (
     "bot/slack/inbound/parse.py", "bot/slack/render/*.py",
     "ingest/codec.py", "ingest/errors.py", "ingest/events/codec.py",
     "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py", "ingest/html/*.py",
-    "ingest/tree/node_identity.py", "ingest/tree/induced_headings.py", "ingest/watch/removal_guard.py", "ingest/model.py", "ingest/notes.py",
+    "ingest/tree/node_identity.py", "ingest/tree/induced_headings.py", "ingest/model.py", "ingest/notes.py",
     "ingest/tree/site_tree.py", "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py",
     "navigator/answer.py", "navigator/retrieval/node_selection.py", "navigator/codec.py", "navigator/enrichment/outlines.py",
     "navigator/enrichment/question.py", "navigator/enrichment/summaries.py", "navigator/errors.py",

@@ -12,13 +12,13 @@ from deploy.serving.health import Check
 from deploy.serving.roles import Role
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_fetcher
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.events.topics import PAGES
-from ingest.indexing.attempts import Attempts
+from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
-from ingest.indexing.service import GROUP, IndexerService, Totals
+from ingest.indexing.service import GROUP, Attempts, IndexerService, Totals
 from ingest.model import Site
-from ingest.ports import Clock, EventLog, TreeStore
+from ingest.ports import Clock, EventLog, Fetcher, TreeStore
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
 from ingest.watch.watcher import SiteWatcher
@@ -62,11 +62,15 @@ class Watching:
 @asynccontextmanager
 async def open_indexing(stores: Stores, events: EventLog, sites: Mapping[str, Site]) -> AsyncIterator[IndexerService]:
     """The service that brings the stores in step with the events of `sites`."""
-    async with Indexers(sites, make=stores.indexer, open_fetcher=open_fetcher, clock=stores.clock) as indexers:
+
+    def make(site: Site, fetcher: Fetcher) -> Indexer:
+        return stores.indexer(site, stores.reader(site, fetcher))
+
+    async with Indexers(sites, make=make, open_fetcher=open_fetcher, clock=stores.clock) as indexers:
         yield IndexerService(
             events,
             indexers.handle,
-            announcer=Announcer(stores.trees, events, stores.clock),
+            announcer=Announcer(stores.trees, to_log(events), stores.clock),
             attempts=Attempts(stores.trees),
             parallel=stores.settings.index.concurrency,
         )

@@ -7,6 +7,7 @@ Everything is opened in one AsyncExitStack and closed in reverse order, whatever
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,6 +20,7 @@ from deploy.settings.root import Settings
 from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.errors import FolderBusy
 from ingest.indexing.indexer import Indexer
+from ingest.indexing.page_reader import PageReader
 from ingest.indexing.projection import Projection
 from ingest.indexing.reembed import Successor
 from ingest.model import Site
@@ -58,18 +60,19 @@ class Stores:
     rebuild: bool
     notes: Notes
 
-    def indexer(self, site: Site, fetcher: Fetcher, missing_page: str | None = None) -> Indexer:
+    def reader(self, site: Site, fetcher: Fetcher) -> PageReader:
+        return PageReader(site, fetcher, chance=random.Random(), notes=self.notes)
+
+    def indexer(self, site: Site, reader: PageReader) -> Indexer:
         return Indexer(
             site,
             trees=self.trees,
             index=self.index,
             embedder=self.embedder,
-            fetcher=fetcher,
+            reader=reader,
             clock=self.clock,
             sizes=self.sizes,
-            missing_page=missing_page,
             rebuild=self.rebuild,
-            notes=self.notes,
         )
 
     @property
@@ -88,7 +91,7 @@ async def open_stores(
     settings: Settings, command: str, *, rebuild: bool = False, upgrade: bool = False, patience: float = 0.0
 ) -> AsyncIterator[Stores]:
     """The column that the settings choose. Embedded: one process, one folder. `rebuild`: take it even if another
-    embedding model or analyser made it; the next round over each site brings it in step; `upgrade`: even if another
+    embedding model or analyser made it; the next `ritbot index` brings each site in step; `upgrade`: even if another
     analyser did. `patience`: seconds to wait for another process to let go of the folder. Raises IngestError."""
     async with AsyncExitStack() as stack:
         if settings.stores.kind == "cluster":

@@ -3,6 +3,8 @@ does no harm: numbers may have gaps."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from ingest.events.codec import dump_event
 from ingest.events.topics import PAGES
 from ingest.model import EventKind, PageEvent
@@ -26,12 +28,24 @@ async def next_event(
     return PageEvent(key, site, seq, kind, url, clock.now(), moved_from, reason)
 
 
-class Announcer:
-    """Sends what happened to pages to docs.pages. Raises store and log errors; announce again then."""
+Send = Callable[[PageEvent], Awaitable[None]]
 
-    def __init__(self, trees: TreeStore, log: EventLog, clock: Clock) -> None:
+
+def to_log(log: EventLog) -> Send:
+    """To docs.pages. Raises log errors."""
+
+    async def send(event: PageEvent) -> None:
+        await log.append(PAGES, event.key, dump_event(event))
+
+    return send
+
+
+class Announcer:
+    """Sends what happened to pages. Raises store errors and those of `send`; announce again then."""
+
+    def __init__(self, trees: TreeStore, send: Send, clock: Clock) -> None:
         self._trees = trees
-        self._log = log
+        self._send = send
         self._clock = clock
 
     async def changed(self, site: str, url: str, moved_from: str | None = None) -> None:
@@ -39,6 +53,3 @@ class Announcer:
 
     async def removed(self, site: str, key: str, reason: str) -> None:
         await self._send(await next_event(self._trees, self._clock, site, key, "removed", reason=reason))
-
-    async def _send(self, event: PageEvent) -> None:
-        await self._log.append(PAGES, event.key, dump_event(event))

@@ -7,21 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ingest.model import Page
 from ingest.ports import TreeStore
 from ingest.urls import page_key, preferred
-
-
-def citable(page: Page) -> Page:
-    """The page with the URL that citations use. A canonical URL elsewhere on the site may stand for other
-    content (Antora's points to the newest version): it is not believed until that page proves equal, and
-    then this page is its alias. A folder's pages may name where they are published."""
-    published = page.url.startswith("file:") and page.canonical.startswith(("http://", "https://"))
-    if published or page_key(page.canonical) == page_key(page.url):
-        return page
-    return replace(page, canonical=page.url, claims=replace(page.claims, canonical=page.canonical))
 
 
 async def duplicates_of(
@@ -32,13 +21,13 @@ async def duplicates_of(
     return [key for key in copies if key not in (page.key, moved_from)]
 
 
-async def original(trees: TreeStore, page: Page, twins: Sequence[str]) -> str:
+async def original(trees: TreeStore, page: Page, duplicates: Sequence[str]) -> str:
     """The key of the page that is kept: the one that most of them name as canonical, else the one whose URL is of
     the preferred form. All of them come to the same answer."""
-    if not twins:
+    if not duplicates:
         return page.key
-    others = [stored.record.page for key in twins if (stored := await trees.get(key))]
+    others = [stored.record.page for key in duplicates if (stored := await trees.get(key))]
     named = (p.claims.canonical for p in (page, *others) if p and p.claims.canonical)
-    votes = Counter(key for key in map(page_key, named) if key in (page.key, *twins))
+    votes = Counter(key for key in map(page_key, named) if key in (page.key, *duplicates))
     most = max(votes.values(), default=0)
-    return preferred([key for key in (page.key, *twins) if votes[key] == most])
+    return preferred([key for key in (page.key, *duplicates) if votes[key] == most])

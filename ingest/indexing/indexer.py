@@ -8,7 +8,7 @@
 
 A crash anywhere leaves at worst chunks that no record lists; they are dropped at query time and swept
 by step 4 of the page's next event. Nothing is removed here unless the event says `removed`: a page
-found missing or emptied is only reported, so that whoever runs the round can weigh all losses first.
+found missing or emptied is only reported: the watch cycle weighs all that would go first (ingest/watch/removal_guard.py).
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from ingest.indexing.duplicates import duplicates_of, original
 from ingest.indexing.page_reader import PageReader, PageReading
 from ingest.indexing.projection import Projection
 from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
-from ingest.notes import Notes
-from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, Stored, TreeStore
+from ingest.ports import ChunkIndex, Clock, Embedder, Stored, TreeStore
 from ingest.sites.scope import version_of
 from ingest.text.chunks import Sizes
 from ingest.tree.induced_headings import same_tree
@@ -62,7 +61,7 @@ class Indexer:
     """Keeps the stores in step with the pages of one site. Any number of events may be handled side by
     side; events of one page must come one after the other. Raises FetchFailed and store errors; then
     nothing of the page has changed and the event may be handled again. `rebuild`: an unchanged page is
-    brought into the index again too (a lost index, another embedding model). `notes`: how long sections are split."""
+    brought into the index again too (a lost index, another embedding model)."""
 
     def __init__(
         self,
@@ -71,17 +70,15 @@ class Indexer:
         trees: TreeStore,
         index: ChunkIndex,
         embedder: Embedder,
-        fetcher: Fetcher,
+        reader: PageReader,
         clock: Clock,
         sizes: Sizes,
-        missing_page: str | None = None,
         rebuild: bool = False,
-        notes: Notes | None = None,
     ) -> None:
         self._site = site
         self._trees = trees
         self._projection = Projection(index, embedder, sizes)
-        self._reader = PageReader(site, fetcher, missing_page, notes)
+        self._reader = reader
         self._clock = clock
         self._rebuild = rebuild
 
@@ -114,10 +111,10 @@ class Indexer:
 
     async def _keep(self, event: PageEvent, stored: Stored | None, reading: PageReading, page: Page) -> Outcome:
         version = version_of(self._site, event.url)
-        twins = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
-        first = await original(self._trees, page, twins)
+        duplicates = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
+        first = await original(self._trees, page, duplicates)
         if first == event.key:
-            outcome = await self._make_live(event, stored, page, version, twins, reading.links)
+            outcome = await self._make_live(event, stored, page, version, duplicates, reading.links)
             first = await self._settle(event, version, page)
         else:
             await self._put_aside(event, stored, "alias", target=first)
@@ -133,14 +130,14 @@ class Indexer:
         stored: Stored | None,
         page: Page,
         version: str,
-        twins: list[str],
+        duplicates: list[str],
         links: tuple[str, ...],
     ) -> Outcome:
         old = stored.record if stored else None
         if old and old.page and same_tree(old.page, page) and self._current(old) and not self._rebuild:
             await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
             return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
-        before, handed_by = await self._tree_before(old, event.moved_from, twins)
+        before, handed_by = await self._tree_before(old, event.moved_from, duplicates)
         page = assign(page, before.nodes if before else None, event.key, event.seq)
         chunks = await self._projection.chunks(page, self._site.name, version, self._site.language)
         embedded = await self._projection.write(event.key, chunks, old, afresh=self._rebuild)
@@ -175,31 +172,31 @@ class Indexer:
     async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
         """Of equal pages one stays; the others, also those that came in at the same time, become its
         aliases. Both sides of a race look after their commit and decide alike."""
-        twins = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
-        first = await original(self._trees, page, twins)
-        for other in (event.key, *twins):
+        duplicates = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
+        first = await original(self._trees, page, duplicates)
+        for other in (event.key, *duplicates):
             if other != first:
                 await self._retire(other, "alias", first)
         return first
 
     async def _tree_before(
-        self, old: PageRecord | None, moved_from: str | None, twins: list[str]
+        self, old: PageRecord | None, moved_from: str | None, duplicates: list[str]
     ) -> tuple[Page | None, str | None]:
         """The tree whose ids are handed on, and the key it comes from if that is another page."""
         if old is not None and old.page is not None:
             return old.page, None
-        for key in [moved_from, *twins]:
+        for key in [moved_from, *duplicates]:
             stored = await self._trees.get(key) if key else None
             if stored and stored.record.page:
                 return stored.record.page, key
         return None, None
 
-    async def _sweep(self, key: str, heir: str | None = None) -> None:
-        """Step 4: what the index holds for the page beyond what its record lists goes. `heir` has the page's ids now, and
+    async def _sweep(self, key: str, successor: str | None = None) -> None:
+        """Step 4: what the index holds for the page beyond what its record lists goes. `successor` has the page's ids now, and
         so its chunks: where both were written at the same time, what was swept of one was the other's, and is put back."""
         stored = await self._trees.get(key)
         await self._projection.sweep(key, frozenset(stored.record.chunk_ids) if stored else ())
-        there = await self._trees.get(heir) if heir else None
+        there = await self._trees.get(successor) if successor else None
         if there and there.record.page:
             record, page = there.record, there.record.page
             chunks = await self._projection.chunks(page, record.site, record.version, self._site.language)

@@ -7,7 +7,6 @@ a while the site is opened anew, and the old one is closed when its last page is
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -18,7 +17,6 @@ import structlog
 
 from ingest.errors import UnknownSite
 from ingest.indexing.indexer import Indexer, Outcome
-from ingest.indexing.page_reader import missing_page
 from ingest.model import PageEvent, Site
 from ingest.ports import Clock, Fetcher
 
@@ -37,24 +35,21 @@ class _Open:
 
 
 class Indexers:
-    """`make` gives the Indexer of a site with its fetcher and the content hash of its answer to a missing page. `keep`:
-    seconds after which a site is opened anew."""
+    """`make` gives the Indexer of a site with its fetcher. `keep`: seconds after which a site is opened anew."""
 
     def __init__(
         self,
         sites: Mapping[str, Site],
         *,
-        make: Callable[[Site, Fetcher, str | None], Indexer],
+        make: Callable[[Site, Fetcher], Indexer],
         open_fetcher: Callable[[Site], AbstractAsyncContextManager[Fetcher]],
         clock: Clock,
-        chance: random.Random | None = None,
         keep: float = 3_600.0,
     ) -> None:
         self._sites = sites
         self._make = make
         self._open_fetcher = open_fetcher
         self._clock = clock
-        self._chance = chance or random.Random()
         self._keep = timedelta(seconds=keep)
         self._open: dict[str, _Open] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -95,6 +90,5 @@ class Indexers:
     async def _opened(self, site: Site) -> _Open:
         async with AsyncExitStack() as resources:
             fetcher = await resources.enter_async_context(self._open_fetcher(site))
-            indexer = self._make(site, fetcher, await missing_page(site, fetcher, self._chance))
             log.info("site_opened", site=site.name)
-            return _Open(indexer, self._clock.now(), resources.pop_all())
+            return _Open(self._make(site, fetcher), self._clock.now(), resources.pop_all())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from typing import Literal
@@ -16,13 +17,16 @@ from urllib.parse import urljoin
 
 from ingest.errors import FetchFailed, PageTooLarge
 from ingest.html.parse import parse
-from ingest.indexing.duplicates import citable
 from ingest.model import Document, Page, Site
 from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher
 from ingest.sites.scope import base_url
 from ingest.tree.induced_headings import divisible, split
 from ingest.urls import page_key
+
+MAX_REMEMBERED_PAGES = 256
+"""Readings that are kept where one is read by two: enough for what 16 workers have in hand and for the new pages of a site,
+which wait until it is known which of them are old ones that moved."""
 
 _NOT_MODIFIED = 304
 _GONE = (404, 410)
@@ -46,22 +50,46 @@ class PageReading:
 
 
 class PageReader:
-    """Reads the pages of one site. `missing_page`: content hash of the site's answer to an address that does not
-    exist, as `missing_page` finds it."""
+    """Reads the pages of one site. `chance` gives an address that cannot exist, by which the first reading learns what the
+    site answers for a page that is not there; None: that is not asked. `remember`: so many of the last whole readings are
+    given again to who reads the page again, as the indexer does what the watcher has just read."""
 
     def __init__(
-        self, site: Site, fetcher: Fetcher, missing_page: str | None = None, notes: Notes | None = None
+        self,
+        site: Site,
+        fetcher: Fetcher,
+        *,
+        chance: random.Random | None = None,
+        notes: Notes | None = None,
+        remember: int = 0,
     ) -> None:
         self._site = site
         self._fetcher = fetcher
-        self._missing_page = missing_page
+        self._chance = chance
         self._notes = notes
+        self._remember = remember
+        self._remembered: OrderedDict[str, PageReading] = OrderedDict()
+        self._probing = asyncio.Lock()
+        self._missing_page: str | None = None
 
     async def read(
         self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None
     ) -> PageReading:
         """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
         says nothing about the page (a login that is wanted, a redirect without an address)."""
+        if key in self._remembered and not (etag or last_modified):
+            return self._remembered[key]
+        reading = await self._read_now(key, url, etag, last_modified)
+        if self._remember and reading.kind != "unmodified":
+            self._remembered[key] = reading
+            if len(self._remembered) > self._remember:
+                self._remembered.popitem(last=False)
+        return reading
+
+    async def _read_now(self, key: str, url: str, etag: str | None, last_modified: str | None) -> PageReading:
+        async with self._probing:
+            if self._chance is not None:
+                self._missing_page, self._chance = await _missing_page(self._site, self._fetcher, self._chance), None
         try:
             fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
         except PageTooLarge as error:
@@ -69,7 +97,9 @@ class PageReader:
         redirected = page_key(fetched.url) != key
         if fetched.status == _NOT_MODIFIED and (etag or last_modified):
             # Where it led elsewhere, the validators were answered by a page that they are not of.
-            return await self.read(key, url) if redirected else PageReading("unmodified", _NOT_MODIFIED)
+            return (
+                await self._read_now(key, url, None, None) if redirected else PageReading("unmodified", _NOT_MODIFIED)
+            )
         if fetched.status in _GONE:
             target = fetched.url if redirected else None
             return PageReading("missing", fetched.status, reason=f"HTTP {fetched.status}", target=target)
@@ -96,7 +126,7 @@ class PageReader:
         return PageReading(
             "page",
             fetched.status,
-            page=citable(replace(page, key=key)),
+            page=_citable(replace(page, key=key)),
             links=(*_followed(document), page.canonical),
             etag=fetched.headers.get("etag"),
             last_modified=fetched.headers.get("last-modified"),
@@ -116,12 +146,22 @@ class PageReader:
         )
 
 
+def _citable(page: Page) -> Page:
+    """The page with the URL that citations use. A canonical URL elsewhere on the site may stand for other
+    content (Antora's points to the newest version): it is not believed until that page proves equal, and
+    then this page is its alias. A folder's pages may name where they are published."""
+    published = page.url.startswith("file:") and page.canonical.startswith(("http://", "https://"))
+    if published or page_key(page.canonical) == page_key(page.url):
+        return page
+    return replace(page, canonical=page.url, claims=replace(page.claims, canonical=page.canonical))
+
+
 def _followed(document: Document) -> tuple[str, ...]:
     """The links that the page does not ask to leave alone."""
     return () if document.nofollow else document.links
 
 
-async def missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> str | None:
+async def _missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> str | None:
     """The content hash of what the site answers for a page that cannot exist, if that is a page."""
     if site.is_folder:
         return None

@@ -6,13 +6,33 @@ The Indexer does it for a page that changed, reembed for all pages. The record s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ingest.indexing.vector_cache import VectorCache
 from ingest.model import Chunk, Page, PageRecord
 from ingest.ports import ChunkIndex, Embedder, Vector
 from ingest.text.chunks import Sizes, chunk_page
 from ingest.text.words import ANALYSER_VERSION
+
+MAX_CACHED_VECTORS = 2_000
+
+
+class VectorCache:
+    """Vectors of chunks that were removed a moment ago, by input hash, the `most` last ones: text that moves to another page
+    is not embedded again. In memory only: to lose them costs an embedding."""
+
+    def __init__(self, most: int = MAX_CACHED_VECTORS) -> None:
+        self._most = most
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+
+    def keep(self, vectors: Mapping[str, Vector]) -> None:
+        self._vectors.update(vectors)
+        while len(self._vectors) > self._most:
+            self._vectors.popitem(last=False)
+
+    def among(self, input_hashes: Iterable[str]) -> dict[str, Vector]:
+        """Those of the inputs that are there."""
+        return {wanted: self._vectors[wanted] for wanted in input_hashes if wanted in self._vectors}
 
 
 class Projection:
@@ -23,7 +43,7 @@ class Projection:
         self._index = index
         self._embedder = embedder
         self._sizes = sizes
-        self._spare = VectorCache()
+        self._removed = VectorCache()
         self.made_by = f"{ANALYSER_VERSION}/{sizes.text}+{sizes.path}/{embedder.name}"
 
     async def chunks(self, page: Page, site: str, version: str, language: str) -> list[Chunk]:
@@ -38,7 +58,7 @@ class Projection:
         held = await self._index.ids_of(key)
         missing = [chunk for chunk in chunks if afresh or held.get(chunk.id) != chunk.input_hash]
         wanted = {chunk.input_hash for chunk in missing}
-        vectors: dict[str, Vector] = {**await self._index.vectors(wanted), **self._spare.among(wanted)}
+        vectors: dict[str, Vector] = {**await self._index.vectors(wanted), **self._removed.among(wanted)}
         inputs: Mapping[str, str] = {c.input_hash: c.embedded for c in missing if c.input_hash not in vectors}
         made = await self._embedder.embed(list(inputs.values()))
         vectors.update(zip(inputs, made, strict=True))
@@ -50,7 +70,7 @@ class Projection:
         not the live one any more."""
         held = await self._index.ids_of(key)
         if stray := {chunk: held[chunk] for chunk in held if chunk not in listed}:
-            self._spare.keep(await self._index.vectors(stray.values()))
+            self._removed.keep(await self._index.vectors(stray.values()))
             await self._index.delete(stray)
 
     def fits(self, record: PageRecord) -> bool:

@@ -98,13 +98,8 @@ async def reread(
         summary.done += 1
         show(summary)
 
-    await for_each(_async(pages), work, workers)
+    await for_each(pages, work, workers)
     return summary
-
-
-async def _async(pages: Sequence[PageState]) -> AsyncIterator[PageState]:
-    for page in pages:
-        yield page
 
 
 def _left(outcome: Outcome) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -20,10 +20,9 @@ from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
 from ingest.events.topics import PAGES
 from ingest.events.workers import PATIENCE, RetryPolicy, Workers
-from ingest.indexing.attempts import Attempts
 from ingest.indexing.indexer import Outcome
 from ingest.model import PageEvent
-from ingest.ports import Consumer, EventLog, Record
+from ingest.ports import Consumer, EventLog, Record, TreeStore, WatchState
 
 log = structlog.get_logger()
 
@@ -43,6 +42,36 @@ class Totals:
     outcomes: Counter[str] = field(default_factory=Counter)
     embedded: int = 0
     dead: int = 0
+
+
+class Attempts:
+    """How often handling a page was begun, across crashes; kept in the page's watch state.
+
+    A page can kill the process that handles it (the system's own memory limit does not ask first); the event then comes
+    again to the next process, and the next. Counting before each attempt is what ends that."""
+
+    def __init__(self, trees: TreeStore) -> None:
+        self._trees = trees
+
+    async def begin(self, event: PageEvent) -> int:
+        """An attempt begins; how many were begun before and came to no end. An event that the record has handled is not
+        counted: it costs nothing."""
+        stored = await self._trees.get(event.key)
+        if stored and event.seq <= stored.record.seq:
+            return 0
+        state = await self._state(event)
+        before = state.begun if state.begun_seq == event.seq else 0
+        await self._trees.watch(replace(state, begun=before + 1, begun_seq=event.seq))
+        return before
+
+    async def end(self, event: PageEvent) -> None:
+        """The event came to an end that left no mark in the record, or was given back unharmed."""
+        state = await self._state(event)
+        if state.begun and state.begun_seq == event.seq:
+            await self._trees.watch(replace(state, begun=0))
+
+    async def _state(self, event: PageEvent) -> WatchState:
+        return await self._trees.watched(event.key) or WatchState(event.key, event.site)
 
 
 class IndexerService:
@@ -132,7 +161,7 @@ class IndexerService:
 
     async def _follow_up(self, event: PageEvent, outcome: Outcome) -> None:
         """What the outcome says of other pages is announced before the record is acknowledged. An event whose end leaves
-        no mark in the record is ended in the ledger."""
+        no mark in the record is ended in the watch state."""
         for key in outcome.revisit:
             await self._announcer.changed(event.site, key)
         if outcome.kind in ("missing", "emptied") or outcome.hands_over:

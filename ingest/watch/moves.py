@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 from ingest.events.announce import Announcer
 from ingest.indexing.page_reader import PageReading
 from ingest.model import RecordState
 from ingest.ports import WatchState
-from ingest.watch.removal_guard import Guard
-from ingest.watch.removals import Removals
+from ingest.watch.removal_guard import Guard, Job, Removals
 from ingest.watch.watch_states import WatchStates
 
 
@@ -31,20 +31,20 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A page that is not live yet; `twins` are the live pages with the same content, `sent` names what was seen."""
+    """A page that is not live yet; `duplicates` are the live pages with the same content, `sent` names what was seen."""
 
     state: WatchState
     sent: str
-    twins: tuple[str, ...] = ()
+    duplicates: tuple[str, ...] = ()
 
 
 class MoveMatcher:
-    """Collects what a tick saw of moves and new pages. `known`: keys that have a record, `live`: those that are live."""
+    """Collects what a watch cycle saw of moves and new pages. `known`: keys that have a record, `live`: those that are live."""
 
     def __init__(
         self,
         site: str,
-        ledger: WatchStates,
+        states: WatchStates,
         announcer: Announcer,
         removals: Removals,
         guard: Guard,
@@ -52,7 +52,7 @@ class MoveMatcher:
         live: Collection[str],
     ) -> None:
         self._site = site
-        self._ledger = ledger
+        self._states = states
         self._announcer = announcer
         self._removals = removals
         self._guard = guard
@@ -68,59 +68,67 @@ class MoveMatcher:
     def came(self, new: New) -> None:
         self._new.append(new)
 
-    async def settle(self) -> None:
-        """Announce them all. Must come before losses are weighed: a page that moved is none."""
+    def moves(self) -> list[Job]:
+        """Announce the pages that moved. Before new pages are announced, which may be where one moved to, and before
+        losses are weighed: a page that moved is none."""
+        jobs: list[Job] = []
         for target, moves in sorted(self._moves.items()):
-            if moves[0].found.page is None:
-                await self._lead_nowhere(moves)
-            else:
-                await self._lead_to(target, sorted(moves, key=lambda move: move.state.key))
-        for new in sorted(self._new, key=lambda new: new.state.key):
-            await self.announce(new)
+            moves.sort(key=lambda move: move.state.key)
+            jobs += self._leading_to(target, moves) if moves[0].found.page else self._leading_nowhere(moves)
+        return jobs
 
-    async def _lead_nowhere(self, moves: list[Move]) -> None:
+    def arrivals(self) -> list[Job]:
+        """Announce the new pages."""
+        waiting = sorted(self._new, key=lambda new: new.state.key)
+        return [Job(new.state, partial(self.announce, new)) for new in waiting]
+
+    def _leading_nowhere(self, moves: list[Move]) -> list[Job]:
+        jobs: list[Job] = []
         for move in moves:
             found = move.found
             if move.was == "live":
                 reason = f"redirects to {move.target}, where nothing is ({found.reason or found.kind})"
                 self._removals.lose(move.state, reason)
             elif move.was in ("alias", "skipped"):
-                await self._look_again(move)
+                jobs.append(self._look_again(move))
             else:
-                await self._ledger.kept(move.state)
+                jobs.append(Job(move.state, partial(self._states.kept, move.state)))
+        return jobs
 
-    async def _lead_to(self, target: str, moves: list[Move]) -> None:
+    def _leading_to(self, target: str, moves: list[Move]) -> list[Job]:
         """Of the live pages that lead to one place, one hands over to it if nothing was there; the others are losses. So
         are all of them where so many lead there that it must be a login or an error page."""
+        jobs: list[Job] = []
         leaving = [move for move in moves if move.was == "live"]
         if leaving and target not in self._live and len(leaving) <= max(self._guard.pages, 1):
-            heir = leaving.pop(0)
-            await self._hand_over(heir.state, target)
+            first = leaving.pop(0).state
+            jobs.append(Job(first, partial(self._hand_over, first, target)))
         elif not leaving and target not in self._known and target not in self._said:
-            await self._say(target)
+            jobs.append(Job(moves[0].state, partial(self._say, target)))
         for move in leaving:
             self._removals.lose(move.state, f"redirects to {target}", to=target)
-        for move in moves:
-            if move.was != "live":
-                await self._look_again(move)
+        return [*jobs, *(self._look_again(move) for move in moves if move.was != "live")]
 
     async def announce(self, new: New) -> None:
         """Now. Of a page that went and has the same content it is the new address."""
         key = new.state.key
-        moved = next((twin for twin in new.twins if twin in self._removals), None)
+        moved = next((key for key in new.duplicates if key in self._removals), None)
         if moved and key not in self._said:
             await self._hand_over(self._removals.found_again(moved), key)
         elif key not in self._said:
             await self._say(key)
-        await self._ledger.announced(new.state, new.sent)
+        await self._states.announced(new.state, new.sent)
 
     async def _hand_over(self, old: WatchState, target: str) -> None:
         await self._say(target, moved_from=old.key)
-        await self._ledger.announced(old, f"moved: {target}")
+        await self._states.announced(old, f"moved: {target}")
 
-    async def _look_again(self, move: Move) -> None:
-        await self._say(move.state.key)
-        await self._ledger.announced(move.state, f"moved: {move.target}")
+    def _look_again(self, move: Move) -> Job:
+        async def look_again() -> None:
+            await self._say(move.state.key)
+            await self._states.announced(move.state, f"moved: {move.target}")
+
+        return Job(move.state, look_again)
 
     async def _say(self, key: str, moved_from: str | None = None) -> None:
         self._said.add(key)

@@ -1,15 +1,24 @@
-"""Which pages would go, and whether so many may. Pure.
-
-Shared by the round over a site (rounds.py) and by its watcher (watch/): a site that is half broken must
-not take the index with it.
-"""
+"""The pages that would leave a site, weighed together: all of them go, or none does until someone accepts it. A site that
+is half broken must not take the index with it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
 
-from ingest.ports import PageState
+import structlog
+
+from ingest.events.announce import Announcer
+from ingest.ports import TreeStore, WatchState
+from ingest.watch.watch_states import WatchStates
+
+log = structlog.get_logger()
+
+NOT_IN_FOLDER = "no longer in the folder"
+NOT_OF_SITE = "no longer part of the site"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +32,106 @@ class Guard:
         return going > self.pages and going > self.share * live
 
 
-NOT_IN_FOLDER = "no longer in the folder"
-NOT_OF_SITE = "no longer part of the site"
+class Job(NamedTuple):
+    """What is to be done about a page, apart from all other pages: `do` announces it and then writes down that it did."""
+
+    state: WatchState
+    do: Callable[[], Awaitable[None]]
 
 
-def absent(source: str, complete: bool, states: Iterable[PageState], seen: Collection[str]) -> list[str]:
-    """Keys of the pages that a whole listing has not. Of a folder that was listed whole, absence is enough; of a
-    website only the page itself can say that it is gone."""
-    if source != "folder" or not complete:
-        return []
-    return [state.key for state in states if state.state not in ("gone", "moved") and state.key not in seen]
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A live page that would go for `reason`; `to` is the URL of the live page that it leads to now, if it does."""
+
+    state: WatchState
+    reason: str
+    to: str | None = None
+
+
+class Removals:
+    """Collects losses during a watch cycle. What left within the guard's window counts too, so that a site cannot vanish
+    in small steps; what was accepted does not. `accept`: all go, however many."""
+
+    def __init__(
+        self,
+        site: str,
+        trees: TreeStore,
+        states: WatchStates,
+        announcer: Announcer,
+        guard: Guard,
+        live: Collection[str],
+        *,
+        accept: bool = False,
+    ) -> None:
+        self._site = site
+        self._trees = trees
+        self._states = states
+        self._announcer = announcer
+        self._guard = guard
+        self._live = live
+        self._accept = accept
+        self._losses: dict[str, Loss] = {}
+        self._missing: dict[str, WatchState] = {}
+        self.gone: list[tuple[str, str]] = []
+        """Pages that were announced as gone, each with the reason."""
+        self.held: list[tuple[str, str]] = []
+        """Pages that would go, each with the reason, but are held back."""
+
+    def miss(self, state: WatchState) -> None:
+        """Nothing is there, for now; it is not lost yet."""
+        self._missing[state.key] = state
+
+    def __contains__(self, key: str) -> bool:
+        """Whether nothing was found where this page was."""
+        return key in self._losses or key in self._missing
+
+    def lose(self, state: WatchState, reason: str, to: str | None = None) -> None:
+        self._losses[state.key] = Loss(state, reason, to)
+
+    def found_again(self, key: str) -> WatchState:
+        """The page did not go: it moved."""
+        missing, loss = self._missing.pop(key, None), self._losses.pop(key, None)
+        return missing or (loss.state if loss else self._states.of(key))
+
+    async def weigh(self) -> list[Job]:
+        """The pages that go, or none, and then they are held back."""
+        states = self._states
+        for state in [state for state in states if state.going and state.key not in self._live]:
+            await states.kept(state)  # it went by another way meanwhile
+        held = {s.key: s for s in states if s.going and s.key in self._live and s.key not in self._losses}
+        going = {*self._losses, *held}
+        since = states.now() - timedelta(seconds=states.pace.window)
+        left = {s.key for s in states if s.left_at and s.left_at >= since} - going
+        losses = [*self._losses.values(), *map(held_loss, held.values())]
+        if not self._accept and self._guard.holds(len(going) + len(left), len({*self._live, *left})):
+            for loss in self._losses.values():
+                await states.held(loss.state, loss.reason, loss.to)
+            self.held = sorted((loss.state.key, loss.reason) for loss in losses)
+            log.warning("removals_held_back", site=self._site, pages=len(going), live=len(self._live))
+            return []
+        silent = {key for key, state in held.items() if state.failures}  # these have not answered since
+        self.held = sorted((loss.state.key, loss.reason) for loss in losses if loss.state.key in silent)
+        leaving = sorted((loss for loss in losses if loss.state.key not in silent), key=lambda loss: loss.state.key)
+        return [Job(loss.state, partial(self._let_go, loss)) for loss in leaving]
+
+    async def _let_go(self, loss: Loss) -> None:
+        await announce_loss(self._announcer, self._trees, self._site, loss)
+        await self._states.left(loss.state, loss.reason, counts=not self._accept)
+        self.gone.append((loss.state.key, loss.reason))
+
+
+def held_loss(state: WatchState) -> Loss:
+    """The loss that the guard held back in an earlier cycle."""
+    return Loss(state, state.going or "", state.going_to)
+
+
+async def announce_loss(announcer: Announcer, trees: TreeStore, site: str, loss: Loss) -> None:
+    """A page that leads to a live one is only looked at again: the indexer then follows it there. Of one that goes, a
+    copy lives on under its ids."""
+    key = loss.state.key
+    if loss.to:
+        await announcer.changed(site, key)
+        return
+    for copy in await trees.aliases(key):
+        await announcer.changed(site, copy, moved_from=key)
+    await announcer.removed(site, key, loss.reason)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.ports import Clock, EventLog, TreeStore
-from ingest.watch.removals import Loss, announce_loss
+from ingest.watch.removal_guard import announce_loss, held_loss
 from ingest.watch.schedule import site_key
 
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """`problem`: why pages could not be listed, in the last tick (`looked_at`). `held`: pages that would go but for the
+    """`problem`: why pages could not be listed, in the last watch cycle (`looked_at`). `held`: pages that would go but for the
     guard, `failing`: pages that gave no answer, each with the reason; `missing`: pages not found, but not gone yet."""
 
     site: str
@@ -48,9 +48,9 @@ async def watch_report(trees: TreeStore, site: str) -> WatchReport:
 async def accept(trees: TreeStore, log: EventLog, clock: Clock, site: str) -> list[str]:
     """Let the pages go that the guard holds back, and announce it; their keys. They do not count against the guard
     later. Works beside a running watcher."""
-    announcer = Announcer(trees, log, clock)
+    announcer = Announcer(trees, to_log(log), clock)
     held = [state async for state in trees.watching(site) if state.going]
     for state in held:
-        await announce_loss(announcer, trees, site, Loss(state, state.going or "", state.going_to))
+        await announce_loss(announcer, trees, site, held_loss(state))
         await trees.watch(replace(state, going=None, going_to=None))
     return [state.key for state in held]

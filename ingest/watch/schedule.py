@@ -54,6 +54,11 @@ def is_due(state: WatchState, whole: WatchState, now: datetime) -> bool:
     return state.due_at is None or now >= state.due_at or is_asked(state, whole)
 
 
+def is_settled(state: WatchState, since: datetime) -> bool:
+    """Looked at since then, and the look told what is there."""
+    return state.fetched_at is not None and state.fetched_at >= since and not (state.failures or state.misses)
+
+
 def wants_full(state: WatchState, whole: WatchState, now: datetime, pace: Pace) -> bool:
     """Whether the next look must not trust validators."""
     if state.full_at is None or _later(_latest_of(state, whole), state.full_at):
@@ -117,8 +122,13 @@ def held(state: WatchState, reason: str, to: str | None, now: datetime, pace: Pa
 
 
 def left(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:
-    """The page was let go."""
-    return replace(announced(state, f"left: {reason}", now, pace, chance), left_at=now)
+    """The guard let the page go."""
+    return replace(let_go(state, reason, now, pace, chance), left_at=now)
+
+
+def let_go(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """Someone accepted that the page goes."""
+    return announced(state, f"left: {reason}", now, pace, chance)
 
 
 def failed(

@@ -1,23 +1,25 @@
-"""One tick of the watcher of a site: every page that is due is looked at once, and what changed is announced.
+"""One watch cycle over a site: every page that is due is looked at once, and what changed is announced.
 
-Nothing is kept in memory from tick to tick, and nothing here changes a record: whoever kills a watcher, or
-starts two, loses and harms nothing. What was not announced is found again by the next tick.
+Nothing is kept in memory from cycle to cycle, and nothing here changes a record: whoever kills a watcher, or
+starts two, loses and harms nothing. What was not announced is found again by the next cycle.
 """
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import structlog
 
-from ingest.errors import FetchFailed, IngestError, SiteUnusable
+from ingest.concurrency import for_each
+from ingest.errors import Blocked, FetchFailed, IngestError, SiteUnusable
 from ingest.events.announce import Announcer
 from ingest.indexing.duplicates import duplicates_of, original
-from ingest.indexing.page_reader import PageReader, PageReading, missing_page
+from ingest.indexing.page_reader import PageReader, PageReading
 from ingest.model import PageRecord, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore, WatchState
 from ingest.sites.discover import Frontier, discover
@@ -26,32 +28,53 @@ from ingest.urls import page_key
 from ingest.watch import schedule
 from ingest.watch.classify import Classification, classify
 from ingest.watch.moves import Move, MoveMatcher, New
-from ingest.watch.removal_guard import NOT_IN_FOLDER, NOT_OF_SITE, Guard, absent
-from ingest.watch.removals import Removals
+from ingest.watch.removal_guard import NOT_IN_FOLDER, NOT_OF_SITE, Guard, Job, Removals
 from ingest.watch.schedule import Pace
 from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
 
-_HOPS = 5
+MAX_HOPS = 5
 """So many pages that lead on to another are followed; beyond that they lead nowhere."""
 _UNLISTED = "unlisted"
 
 
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """A cycle in which every page is due: each is looked at in full and announced, changed or not. Those that a cycle
+    which was interrupted has looked at `since` it began are left out. `accept`: the guard holds nothing back. A site that
+    gives nothing is an error."""
+
+    since: datetime | None = None
+    accept: bool = False
+
+
 @dataclass(slots=True)
 class CycleSummary:
-    """What a tick did. `counts`: pages looked at by verdict (`failed`: no answer). `removed` were announced as gone; `held`
-    would go, but the guard keeps them. `problem`: why pages could not be listed as usual."""
+    """What a cycle did. `found` pages of which it has been through `done`; `live` when it began; `counts`: pages looked at
+    by verdict (`failed`: no answer). With the reason: `failed` and `blocked` pages, those that were announced as `gone`,
+    and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual."""
 
     site: str
+    found: int = 0
+    done: int = 0
+    live: int = 0
+    looked_at_before: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    removed: int = 0
-    held: int = 0
-    problem: str | None = None
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    blocked: list[tuple[str, str]] = field(default_factory=list)
+    gone: list[tuple[str, str]] = field(default_factory=list)
+    held: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def problem(self) -> str | None:
+        return " ".join(self.warnings) or None
 
 
 class WatchCycle:
-    """One for each tick. Raises store and log errors, which end the tick."""
+    """One for each cycle. `reader` reads the site's pages, `fetcher` its listing. Raises store and log errors, which end
+    the cycle, and SiteUnusable if `everything` is wanted. `progress` is called when something was done."""
 
     def __init__(
         self,
@@ -59,141 +82,191 @@ class WatchCycle:
         *,
         trees: TreeStore,
         fetcher: Fetcher,
+        reader: PageReader,
         announcer: Announcer,
         clock: Clock,
         pace: Pace,
         guard: Guard,
         chance: random.Random,
         workers: int = 8,
+        everything: Everything | None = None,
+        progress: Callable[[], None] = lambda: None,
     ) -> None:
         self._site = site
         self._trees = trees
         self._fetcher = fetcher
+        self._reader = reader
         self._announcer = announcer
         self._clock = clock
         self._guard = guard
-        self._chance = chance
         self._workers = workers
-        self._ledger = WatchStates(site.name, trees, clock, pace, chance)
-        self._reader: PageReader | None = None
-        self._opening = asyncio.Lock()
+        self._everything = everything
+        self._progress = progress
+        self._states = WatchStates(site.name, trees, clock, pace, chance)
         self._looked: set[str] = set()
         self._lastmods: Mapping[str, str] = {}
-        self.tally = CycleSummary(site.name)
+        self.summary = CycleSummary(site.name)
 
     async def run(self) -> CycleSummary:
-        began, tally = self._clock.now(), self.tally
+        self._began, summary = self._clock.now(), self.summary
         records = {state.key: state async for state in self._trees.scan(self._site.name)}
         self._live = frozenset(key for key, state in records.items() if state.state == "live")
-        await self._ledger.read()
-        site, ledger, announcer = self._site.name, self._ledger, self._announcer
-        self._removals = Removals(site, self._trees, ledger, announcer, self._guard, self._live)
-        self._arrivals = MoveMatcher(site, ledger, announcer, self._removals, self._guard, records, self._live)
-        frontier = await self._frontier(records)
-        if frontier is not None:
-            await frontier.visit_all(self._visit, self._workers)
-            for key in absent(frontier.source, frontier.complete, records.values(), frontier.lastmods):
-                await self._absent(records[key])
-            for key in self._live:
-                if not in_scope(self._site, key):
-                    self._removals.lose(ledger.of(key), NOT_OF_SITE)
-            await self._arrivals.settle()
-            tally.removed, tally.held = await self._removals.weigh()
-        await ledger.listed(began, tally.problem)
-        log.info("site_watched", site=site, removed=tally.removed, held=tally.held, **tally.counts)
-        return tally
+        summary.live = len(self._live)
+        await self._states.read()
+        site, states, announcer = self._site.name, self._states, self._announcer
+        accept = self._everything is not None and self._everything.accept
+        self._removals = Removals(site, self._trees, states, announcer, self._guard, self._live, accept=accept)
+        self._moves = MoveMatcher(site, states, announcer, self._removals, self._guard, records, self._live)
+        summary.gone = self._removals.gone
+        self._frontier = await self._list(records)
+        if self._frontier is not None:
+            await self._visit_all(self._frontier)
+            await self._find_absent(self._frontier, records)
+            await self._do(self._moves.moves())
+            await self._do(self._moves.arrivals())
+            await self._do(await self._removals.weigh())
+            summary.held = self._removals.held
+        await states.listed(self._began, summary.problem)
+        log.info("site_watched", site=site, removed=len(summary.gone), held=len(summary.held), **summary.counts)
+        return summary
 
     # --- which pages
 
-    async def _frontier(self, records: Mapping[str, PageState]) -> Frontier | None:
+    async def _list(self, records: Mapping[str, PageState]) -> Frontier | None:
         """The pages to go through; None where nothing at all can be said of a folder. A listing that is broken is an
         alert: what is known is looked at all the same, nothing is new and nothing is missing."""
         known = [key for key, state in records.items() if state.state in ("live", "alias", "skipped")]
-        known += self._ledger.asked()
-        ledger = self._ledger
+        known += self._states.asked()
+        states = self._states
+        handled = self._looked_at_before()
+        self.summary.looked_at_before = len(handled)
         try:
-            frontier = await discover(self._site, self._fetcher, known=known)
+            frontier = await discover(self._site, self._fetcher, known=known, handled=handled)
         except SiteUnusable as error:
-            self.tally.problem = str(error)
+            if self._everything:
+                raise
+            self.summary.warnings = [str(error)]
             return None if self._site.is_folder else _unlisted(self._site, known)
-        self.tally.problem = " ".join(frontier.warnings) or None
-        if frontier.source == "links" and ledger.whole.sent == "sitemap" and self._sitemap_may_return():
+        self.summary.warnings = frontier.warnings
+        if frontier.source == "links" and states.whole.sent == "sitemap" and self._sitemap_may_return():
             return _unlisted(self._site, known)
         if frontier.complete:
             self._lastmods = dict.fromkeys(self._live, _UNLISTED) | frontier.lastmods
-        ledger.whole = replace(ledger.whole, sent=frontier.source, missed_since=None)
+        states.whole = replace(states.whole, sent=frontier.source, missed_since=None)
         return frontier
+
+    def _looked_at_before(self) -> list[str]:
+        """Of a cycle that goes on where another was interrupted: the pages that the other has brought to an end."""
+        since = self._everything.since if self._everything else None
+        return [] if since is None else [state.key for state in self._states if schedule.is_settled(state, since)]
 
     def _sitemap_may_return(self) -> bool:
         """For a while a sitemap that is lost is expected back, and links are not followed instead."""
-        now, whole = self._clock.now(), self._ledger.whole
+        now, whole = self._clock.now(), self._states.whole
         since = whole.missed_since or now
-        if (now - since).total_seconds() >= self._ledger.pace.missing_for:
+        if (now - since).total_seconds() >= self._states.pace.missing_for:
             return False
-        self._ledger.whole = replace(whole, missed_since=since)
+        self._states.whole = replace(whole, missed_since=since)
         lost = f"The sitemap of site {self._site.name} lists no pages any more; new pages are not found meanwhile."
-        self.tally.problem = f"{lost} {self.tally.problem or ''}".strip()
+        self.summary.warnings.insert(0, lost)
         return True
 
     # --- looking
 
-    async def _visit(self, url: str) -> tuple[str, ...]:
+    async def _visit_all(self, frontier: Frontier) -> None:
+        async def visit(url: str) -> Sequence[str]:
+            links = await self._visit(url)
+            self.summary.done += 1
+            self.summary.found = frontier.found
+            self._progress()
+            return links
+
+        self.summary.found = frontier.found
+        self._progress()
+        await frontier.visit_all(visit, self._workers)
+
+    async def _visit(self, url: str) -> Sequence[str]:
         """Look at a page if it is due; the links found."""
         key, now = page_key(url), self._clock.now()
-        state, whole, lastmod = self._ledger.of(key), self._ledger.whole, self._lastmods.get(key)
+        state, lastmod = self._states.of(key), self._lastmods.get(key)
         hinted = not state.failures and schedule.is_hinted(state, lastmod, self._site)
-        if key in self._looked or not (hinted or schedule.is_due(state, whole, now)):
+        if key in self._looked or not (hinted or self._is_due(state, now)):
             return ()
         self._looked.add(key)
-        full = schedule.wants_full(state, whole, now, self._ledger.pace)
-        stored = await self._trees.get(key)
-        record = stored.record if stored else None
-        try:
-            reading = await self._read(key, record, state, full)
+        links: Sequence[str] = ()
+        async with self._others_go_on(state):
+            stored = await self._trees.get(key)
+            record = stored.record if stored else None
+            reading = await self._read(key, record, state, now)
+            links = (*reading.links, reading.target) if reading.target else reading.links
             full = reading.kind != "unmodified"
-            state = schedule.looked(state, now, full=full, lastmod=lastmod, hinted=hinted)
-            await self._act(record, state, reading)
+            await self._act(record, schedule.looked(state, now, full=full, lastmod=lastmod, hinted=hinted), reading)
+        return links
+
+    def _is_due(self, state: WatchState, now: datetime) -> bool:
+        if self._everything is None:
+            return schedule.is_due(state, self._states.whole, now)
+        # Where pages are found by their links, only a page that is looked at again tells how to go on.
+        by_links = self._frontier is not None and self._frontier.source == "links"
+        return by_links or not schedule.is_settled(state, self._everything.since or self._began)
+
+    @asynccontextmanager
+    async def _others_go_on(self, state: WatchState) -> AsyncIterator[None]:
+        """What goes wrong with one page is written down, and must not keep the others out."""
+        try:
+            yield
         except FetchFailed as error:
+            (self.summary.blocked if isinstance(error, Blocked) else self.summary.failed).append(
+                (state.key, str(error))
+            )
             await self._fail(state, str(error), error.retry_after)
-            return ()
         except IngestError:
             raise
-        except Exception as error:  # one page that breaks the code must not keep the others out
-            log.exception("page_not_looked_at", url=url)
-            await self._fail(state, f"internal error, please report: {type(error).__name__}: {error}")
-            return ()
-        return (*reading.links, reading.target) if reading.target else reading.links
+        except Exception as error:
+            log.exception("page_not_looked_at", url=state.key)
+            reason = f"internal error, please report: {type(error).__name__}: {error}"
+            self.summary.failed.append((state.key, reason))
+            await self._fail(state, reason)
 
     async def _fail(self, state: WatchState, error: str, retry_after: float | None = None) -> None:
-        self.tally.counts["failed"] += 1
-        await self._ledger.failed(state, error, retry_after)
+        self.summary.counts["failed"] += 1
+        await self._states.failed(state, error, retry_after)
 
-    async def _read(self, key: str, record: PageRecord | None, state: WatchState, full: bool) -> PageReading:
+    async def _read(self, key: str, record: PageRecord | None, state: WatchState, now: datetime) -> PageReading:
         """Validators are sent only while they stand for the very tree that is indexed."""
-        async with self._opening:
-            if self._reader is None:
-                probe = await missing_page(self._site, self._fetcher, self._chance)
-                self._reader = PageReader(self._site, self._fetcher, probe)
+        full = self._everything is not None or schedule.wants_full(state, self._states.whole, now, self._states.pace)
         if full or record is None or record.page is None or record.page.hash != state.hash:
             return await self._reader.read(key, key)
         return await self._reader.read(key, key, etag=state.etag, last_modified=state.last_modified)
 
+    async def _do(self, jobs: Sequence[Job]) -> None:
+        """Side by side: each is about pages of its own."""
+
+        async def work(job: Job) -> None:
+            async with self._others_go_on(job.state):
+                await job.do()
+            self._progress()
+
+        await for_each(jobs, work, self._workers)
+
     # --- deciding
 
     async def _act(self, record: PageRecord | None, state: WatchState, reading: PageReading) -> None:
-        page, twins, first = reading.page, list[str](), None
+        page, duplicates, first = reading.page, list[str](), None
         if page is not None:
-            twins = await duplicates_of(self._trees, self._site.name, version_of(self._site, page.key), page)
-            first = await original(self._trees, page, twins)
+            duplicates = await duplicates_of(self._trees, self._site.name, version_of(self._site, page.key), page)
+            first = await original(self._trees, page, duplicates)
         verdict = classify(record, reading, first)
-        self.tally.counts[verdict.kind] += 1
+        self.summary.counts[verdict.kind] += 1
         if verdict.kind == "same":
+            if self._everything:
+                await self._announcer.changed(self._site.name, state.key)
             if page is not None:
                 state = replace(state, etag=reading.etag, last_modified=reading.last_modified, hash=page.hash)
-            await self._ledger.kept(state)
+            await self._states.kept(state)
         elif verdict.kind == "changed":
             seen = page.hash if page else f"{reading.kind}: {reading.reason}"
-            await self._changed(record, New(state, seen, tuple(twins)))
+            await self._changed(record, New(state, seen, tuple(duplicates)))
         elif verdict.kind == "moved" and reading.target:
             await self._moved(record, state, reading.target)
         else:
@@ -202,24 +275,23 @@ class WatchCycle:
     async def _changed(self, record: PageRecord | None, new: New) -> None:
         """Where pages are live already, one that is not may be one of them at a new address: that is seen at the end."""
         if self._live and not (record and record.state == "live"):
-            self._arrivals.came(new)
+            self._moves.came(new)
         else:
-            await self._arrivals.announce(new)
+            await self._moves.announce(new)
 
     async def _moved(self, record: PageRecord | None, state: WatchState, target: str) -> None:
         found = await self._destination(target)
         was = record.state if record else None
         if found is not None:
-            self._arrivals.moved(Move(state, was, *found))
+            self._moves.moved(Move(state, was, *found))
         elif was == "live":
             await self._lost(state, Classification("missed", f"redirects to {target}, which is no page of this site"))
         else:
-            await self._ledger.kept(state)
+            await self._states.kept(state)
 
     async def _destination(self, target: str) -> tuple[str, PageReading] | None:
         """The key where a page that moved is now, and what that gives. None if it is no page of the site."""
-        assert self._reader is not None
-        for _ in range(_HOPS):
+        for _ in range(MAX_HOPS):
             if not in_scope(self._site, target):
                 return None
             key = page_key(target)
@@ -231,23 +303,36 @@ class WatchCycle:
 
     async def _lost(self, state: WatchState, verdict: Classification) -> None:
         if verdict.kind == "missed":
-            state = await self._ledger.missed(state)
-            if not schedule.is_gone(state, self._clock.now(), self._ledger.pace):
+            state = await self._states.missed(state)
+            if not schedule.is_gone(state, self._clock.now(), self._states.pace):
                 self._removals.miss(state)
                 return
         self._removals.lose(state, verdict.reason)
 
+    # --- what is not there any more
+
+    async def _find_absent(self, frontier: Frontier, records: Mapping[str, PageState]) -> None:
+        """Of a folder that was listed whole, absence is enough; of a website only the page itself can say that it is
+        gone. What the settings leave out now goes from both."""
+        if frontier.source == "folder" and frontier.complete:
+            for record in records.values():
+                if record.state not in ("gone", "moved") and record.key not in frontier.lastmods:
+                    await self._absent(record)
+        for key in self._live:
+            if not in_scope(self._site, key):
+                self._removals.lose(self._states.of(key), NOT_OF_SITE)
+
     async def _absent(self, record: PageState) -> None:
         """A file that is not in the folder any more."""
-        state, now = self._ledger.of(record.key), self._clock.now()
+        state = self._states.of(record.key)
         if record.state != "live":
-            if schedule.is_due(state, self._ledger.whole, now):
+            if self._is_due(state, self._clock.now()):
                 await self._announcer.removed(self._site.name, record.key, NOT_IN_FOLDER)
-                await self._ledger.announced(state, f"left: {NOT_IN_FOLDER}")
+                await self._states.announced(state, f"left: {NOT_IN_FOLDER}")
             return
-        self.tally.counts["missed"] += 1
-        state = await self._ledger.missed(state)
-        if schedule.is_absent(state, now, self._ledger.pace):
+        self.summary.counts["missed"] += 1
+        state = await self._states.missed(state)
+        if schedule.is_absent(state, self._clock.now(), self._states.pace):
             self._removals.lose(state, NOT_IN_FOLDER)
         else:
             self._removals.miss(state)

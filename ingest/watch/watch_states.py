@@ -1,4 +1,4 @@
-"""The watch states of one site during a tick, written through to the TreeStore after each look.
+"""The watch states of one site during a watch cycle, written through to the TreeStore after each look.
 
 States are written whole and the last writer wins. That may cost a look too many or too few when two watch
 at once, never a page: what is compared is always the record. Only what others write here meanwhile is
@@ -66,11 +66,13 @@ class WatchStates:
     async def held(self, state: WatchState, reason: str, to: str | None) -> None:
         await self._remember(schedule.held(state, reason, to, *self._when))
 
-    async def left(self, state: WatchState, reason: str) -> None:
-        await self._remember(schedule.left(state, reason, *self._when))
+    async def left(self, state: WatchState, reason: str, *, counts: bool = True) -> None:
+        """`counts`: against the guard, for the pages that would go within its window."""
+        how = schedule.left if counts else schedule.let_go
+        await self._remember(how(state, reason, *self._when))
 
     async def listed(self, began: datetime, problem: str | None) -> None:
-        """The tick that began then is over."""
+        """The cycle that began then is over."""
         await self._remember(replace(self.whole, fetched_at=began, error=problem))
 
     @property

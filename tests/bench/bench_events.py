@@ -27,15 +27,15 @@ import structlog
 
 from deploy.wiring.stores import SystemClock
 from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
-from ingest.indexing.attempts import Attempts
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
-from ingest.indexing.service import GROUP, IndexerService
+from ingest.indexing.page_reader import PageReader
+from ingest.indexing.service import GROUP, Attempts, IndexerService
 from ingest.model import Site
 from ingest.ports import ChunkIndex, EventLog, Fetcher, TreeStore, Vector
 from ingest.sites.fetch import HttpFetcher
@@ -219,22 +219,21 @@ async def at_work(trees: TreeStore, index: ChunkIndex, log: EventLog, embedder: 
         def open_fetcher(site: Site) -> HttpFetcher:
             return HttpFetcher(site, user_agent="ritbot/bench")
 
-        def make(site: Site, fetcher: Fetcher, missing: str | None) -> Indexer:
+        def make(site: Site, fetcher: Fetcher) -> Indexer:
             sizes = Sizes.fit(embedder.window, 160, 64)
             return Indexer(
                 site,
                 trees=trees,
                 index=index,
                 embedder=embedder,
-                fetcher=fetcher,
+                reader=PageReader(site, fetcher, chance=random.Random()),
                 clock=clock,
                 sizes=sizes,
-                missing_page=missing,
             )
 
         indexers = Indexers({site.name: site}, make=make, open_fetcher=open_fetcher, clock=clock)
         await stack.enter_async_context(indexers)
-        announcer = Announcer(trees, log, clock)
+        announcer = Announcer(trees, to_log(log), clock)
         service = IndexerService(log, indexers.handle, announcer=announcer, attempts=Attempts(trees))
         watcher = SiteWatcher(
             site,

@@ -23,7 +23,6 @@ from statistics import mean
 import structlog
 
 from ingest.indexing.indexer import Indexer
-from ingest.indexing.rounds import Guard, Round
 from ingest.model import Scope, Site
 from ingest.ports import Outline
 from ingest.sites.folder import FolderFetcher
@@ -31,6 +30,9 @@ from ingest.stores.embedded.chunks import EdgeChunkIndex
 from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
+from ingest.watch.crawl import Crawl
+from ingest.watch.removal_guard import Guard
+from ingest.watch.watch_cycle import Everything
 from navigator.agent.prompts import RitBounds
 from navigator.models.extractive import ExtractiveModel
 from navigator.navigator import Navigator
@@ -66,20 +68,20 @@ async def index(folder: Path, trees: SqliteTreeStore, chunks: EdgeChunkIndex, mo
     async with FolderFetcher(site) as fetcher:
         sizes = Sizes.fit(model.window, *SIZES)
         clock = WallClock()
-        summary = await Round(
+        summary = await Crawl(
             site,
             trees=trees,
             fetcher=fetcher,
-            indexer=lambda missing: Indexer(
-                site, trees=trees, index=chunks, embedder=model, fetcher=fetcher, clock=clock, sizes=sizes
+            make_indexer=lambda site, reader: Indexer(
+                site, trees=trees, index=chunks, embedder=model, reader=reader, clock=clock, sizes=sizes
             ),
             clock=clock,
             guard=Guard(),
-            accept=True,
+            everything=Everything(accept=True),
         ).run()
     print(
-        f"indexed {summary.done} pages, {summary.nodes} nodes, {summary.chunks} chunks ({model.misses} texts embedded "
-        f"now) in {time.monotonic() - started:.0f} s: {dict(summary.counts)}"
+        f"indexed {summary.cycle.done} pages, {summary.nodes} nodes, {summary.chunks} chunks ({model.misses} texts embedded "
+        f"now) in {time.monotonic() - started:.0f} s: {dict(summary.outcomes)}"
     )
 
 

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from deploy.wiring.stores import SystemClock
-from ingest.indexing.rounds import Round
 from ingest.ports import EventLog
+from ingest.watch.crawl import Crawl
 from tests.chaos.changing_site import ChangingSite
 from tests.chaos.columns import TIMEOUT, Column, Stores, open_events, open_stores
 from tests.chaos.contents import Held, contents, differences, strays
@@ -120,13 +120,17 @@ def workers(plan: Plan, column: Column, roles: Mapping[str, str], docs: DocSite)
 
 @asynccontextmanager
 async def from_scratch(docs: DocSite, folder: Path) -> AsyncIterator[Stores]:
-    """One round over the site as it is now, into embedded stores."""
+    """One crawl of the site as it is now, into embedded stores."""
     site = docs_site(docs.url("/"))
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         async with open_stores(Column(folder=scratch)) as stores, open_fetcher(site) as fetcher:
-            indexer = partial(make_indexer, stores, site, fetcher)
-            await Round(
-                site, trees=stores.trees, fetcher=fetcher, indexer=indexer, clock=SystemClock(), guard=ANY_LOSS
+            await Crawl(
+                site,
+                trees=stores.trees,
+                fetcher=fetcher,
+                make_indexer=partial(make_indexer, stores),
+                clock=SystemClock(),
+                guard=ANY_LOSS,
             ).run()
             yield stores
 

@@ -12,22 +12,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 
 import structlog
 
 from deploy.wiring.stores import SystemClock
 from ingest.errors import StoreUnavailable
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.events.workers import RetryPolicy
-from ingest.indexing.attempts import Attempts
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
-from ingest.indexing.service import IndexerService
+from ingest.indexing.page_reader import PageReader
+from ingest.indexing.service import Attempts, IndexerService
 from ingest.model import Site
 from ingest.ports import EventLog, Fetcher
 from ingest.sites.fetch import HttpFetcher
@@ -71,28 +71,30 @@ def make_watcher(stores: Stores, events: EventLog, site: Site) -> SiteWatcher:
     )
 
 
-def make_indexer(stores: Stores, site: Site, fetcher: Fetcher, missing_page: str | None) -> Indexer:
+def make_indexer(stores: Stores, site: Site, reader: PageReader) -> Indexer:
     return Indexer(
         site,
         trees=stores.trees,
         index=stores.index,
         embedder=stores.embedder,
-        fetcher=fetcher,
+        reader=reader,
         clock=SystemClock(),
         sizes=SIZES,
-        missing_page=missing_page,
     )
 
 
 @asynccontextmanager
 async def make_service(stores: Stores, events: EventLog, site: Site) -> AsyncIterator[IndexerService]:
     clock = SystemClock()
-    make = partial(make_indexer, stores)
+
+    def make(site: Site, fetcher: Fetcher) -> Indexer:
+        return make_indexer(stores, site, PageReader(site, fetcher, chance=random.Random()))
+
     async with Indexers({site.name: site}, make=make, open_fetcher=open_fetcher, clock=clock) as indexers:
         yield IndexerService(
             events,
             indexers.handle,
-            announcer=Announcer(stores.trees, events, clock),
+            announcer=Announcer(stores.trees, to_log(events), clock),
             attempts=Attempts(stores.trees),
             parallel=8,
             patience=SOON,

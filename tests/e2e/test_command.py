@@ -223,7 +223,7 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     assert "nothing is lost" in output
     done = ritbot(tmp_path, "index", "html", "--folder", "data")
     assert done.returncode == 0
-    assert "Going on with the round" in done.stdout
+    assert "Going on with the run" in done.stdout
     again = ritbot(tmp_path, "index", "html", "--folder", "data")
     assert "60 unchanged" in again.stdout
     assert " 0 embedded" in again.stdout

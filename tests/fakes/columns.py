@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.indexing.indexer import Indexer
+from ingest.indexing.page_reader import PageReader
 from ingest.indexing.projection import Projection
 from ingest.indexing.reconcile import Reconciler
 from ingest.model import PageEvent, Scope, Site
@@ -82,7 +83,7 @@ class Column:
             trees=trees or self.trees,
             index=index or self.index,
             embedder=self.embedder,
-            fetcher=self.fetcher,
+            reader=PageReader(self.site, self.fetcher),
             clock=self.clock,
             sizes=SIZES,
         )

@@ -1,7 +1,7 @@
 """A whole pipeline in one process: a site, its watcher, the event log, the indexer service, the stores.
 
 async with pipeline(site) as pipe:
-    await pipe.settle()                     # one tick of the watcher, then the service until nothing is left
+    await pipe.settle()                     # one cycle of the watcher, then the service until nothing is left
     pipe.clock.advance(hours=2)             # pages become due
 """
 
@@ -13,21 +13,22 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
 
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.events.codec import DeadLetter, load_dead, load_event
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES, dead_topic
 from ingest.events.workers import RetryPolicy
-from ingest.indexing.attempts import Attempts
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
-from ingest.indexing.service import GROUP, IndexerService
+from ingest.indexing.page_reader import PageReader
+from ingest.indexing.service import GROUP, Attempts, IndexerService
 from ingest.model import Page, PageEvent, PageRecord, Site
 from ingest.ports import ChunkIndex, Fetcher, TreeStore
 from ingest.sites.fetch import HttpFetcher
@@ -36,9 +37,10 @@ from ingest.stores.embedded.chunks import EdgeChunkIndex
 from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
+from ingest.watch.crawl import Crawl, CrawlSummary
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
-from ingest.watch.watch_cycle import CycleSummary
+from ingest.watch.watch_cycle import CycleSummary, Everything
 from ingest.watch.watcher import SiteWatcher
 from tests.fakes.embedder import HashingEmbedder
 
@@ -77,7 +79,7 @@ async def no_rest(seconds: float) -> None:
 def open_fetcher(site: Site) -> AbstractAsyncContextManager[Fetcher]:
     if site.is_folder:
         return FolderFetcher(site)
-    plain = httpx.AsyncHTTPTransport(verify=False, trust_env=False)  # reading all authorities takes half of a tick
+    plain = httpx.AsyncHTTPTransport(verify=False, trust_env=False)  # reading all authorities takes half of a cycle
     return HttpFetcher(site, user_agent="ritbot/test", sleep=no_rest, transport=plain)
 
 
@@ -110,35 +112,40 @@ class Pipeline:
             workers=4,
         )
 
+    def indexer(
+        self, site: Site, reader: PageReader, wrap: Callable[[Any], Any] = lambda store: store, **more: Any
+    ) -> Indexer:
+        return Indexer(
+            site,
+            trees=wrap(self.trees),
+            index=wrap(self.index),
+            embedder=self.embedder,
+            reader=reader,
+            clock=self.clock,
+            sizes=Sizes(60, 20),
+            **more,
+        )
+
     def indexers(self, wrap: Callable[[Any], Any] = lambda store: store) -> Indexers:
-        def make(site: Site, fetcher: Fetcher, missing: str | None) -> Indexer:
-            return Indexer(
-                site,
-                trees=wrap(self.trees),
-                index=wrap(self.index),
-                embedder=self.embedder,
-                fetcher=fetcher,
-                clock=self.clock,
-                sizes=Sizes(60, 20),
-                missing_page=missing,
-            )
+        def make(site: Site, fetcher: Fetcher) -> Indexer:
+            return self.indexer(site, PageReader(site, fetcher, chance=random.Random(1)), wrap)
 
         sites = {self.site.name: self.site}
-        return Indexers(sites, make=make, open_fetcher=self.open_fetcher, clock=self.clock, chance=random.Random(1))
+        return Indexers(sites, make=make, open_fetcher=self.open_fetcher, clock=self.clock)
 
     def service(self, indexers: Indexers) -> IndexerService:
         return IndexerService(
             self.events,
             indexers.handle,
-            announcer=Announcer(self.trees, self.events, self.clock),
+            announcer=Announcer(self.trees, to_log(self.events), self.clock),
             attempts=Attempts(self.trees),
             parallel=self.parallel,
             patience=self.patience,
             chance=random.Random(1),
         )
 
-    async def tick(self) -> CycleSummary:
-        return await self.watcher().tick()
+    async def cycle(self) -> CycleSummary:
+        return await self.watcher().cycle()
 
     async def work(self, wrap: Callable[[Any], Any] = lambda store: store) -> IndexerService:
         """Run the service until nothing is left to do. What ends it early is raised."""
@@ -152,10 +159,31 @@ class Pipeline:
             await running
         return service
 
+    async def crawl(
+        self,
+        *,
+        rebuild: bool = False,
+        progress: Callable[[CrawlSummary], None] = lambda summary: None,
+        **everything: Any,
+    ) -> CrawlSummary:
+        async with self.open_fetcher(self.site) as fetcher:
+            return await Crawl(
+                self.site,
+                trees=self.trees,
+                fetcher=fetcher,
+                make_indexer=partial(self.indexer, rebuild=rebuild),
+                clock=self.clock,
+                guard=Guard(),
+                everything=Everything(**everything),
+                workers=4,
+                chance=random.Random(1),
+                progress=progress,
+            ).run()
+
     async def settle(self) -> CycleSummary:
-        tally = await self.tick()
+        summary = await self.cycle()
         await self.work()
-        return tally
+        return summary
 
     # --- what is there now
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.indexing.indexer import Indexer, Outcome
+from ingest.indexing.page_reader import PageReader
 from ingest.model import PageEvent, Site
 from ingest.notes import Notes
 from ingest.ports import Fetched
@@ -101,10 +102,9 @@ async def indexed_site(
             trees=wrap(trees),
             index=index,
             embedder=embedder,
-            fetcher=fetcher,
+            reader=PageReader(made, fetcher, notes=notes),
             clock=TickingClock(),
             sizes=Sizes.fit(embedder.window, 60, 20),
-            notes=notes,
         )
         open_site = IndexedSite(made, trees, index, embedder, fetcher, indexer)
         await open_site.update(pages or {})

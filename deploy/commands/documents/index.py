@@ -1,4 +1,5 @@
-"""`ritbot index`: bring the index in step with a folder or a website."""
+"""`ritbot index`: bring the index in step with a folder or a website, whichever the column: all pages are looked at and
+handled in this process (ingest/watch/crawl.py), beside watchers and indexers that may run."""
 
 from __future__ import annotations
 
@@ -17,11 +18,13 @@ from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
 from ingest.errors import SiteUnusable
-from ingest.indexing.rounds import Guard, Round, RoundSummary
 from ingest.model import Site
+from ingest.watch.crawl import Crawl, CrawlSummary
+from ingest.watch.removal_guard import Guard
+from ingest.watch.watch_cycle import Everything
 
-SHOWN = 10
-"""Of a long list of pages so many are shown."""
+MAX_PAGES_SHOWN = 10
+"""Of a list of pages."""
 
 
 def command(
@@ -63,16 +66,16 @@ def command(
 
 async def index_sites(
     settings: Settings, sites: Sequence[Site], console: Console, *, accept: bool = False, rebuild: bool = False
-) -> list[RoundSummary]:
-    """One round over each site; the summaries of what was done, also after an interruption. The sites are
+) -> list[CrawlSummary]:
+    """One crawl of each site; the summaries of what was done, also after an interruption. The sites are
     remembered in the data folder. Raises IngestError, SettingsError."""
-    summaries: list[RoundSummary] = []
+    summaries: list[CrawlSummary] = []
     known = known_sites(settings, settings.index.folder)
     console.print("[dim]Loading the embedding model …[/dim]")
     async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
         for site in sites:
             if rebuild:
-                known = known.ended(site.name)  # what an earlier round had done does not count
+                known = known.ended(site.name)  # what an earlier crawl had done does not count
             try:
                 known, summary = await _one(stores, known, site, console, accept)
             except SiteUnusable as error:  # the other sites have their turn all the same
@@ -85,21 +88,22 @@ async def index_sites(
     return summaries
 
 
-def exit_status(summaries: Sequence[RoundSummary], asked: int) -> int:
+def exit_status(summaries: Sequence[CrawlSummary], asked: int) -> int:
     """0: all is well; 1: some pages failed or were held back; 3: a site gave nothing; 130: interrupted."""
     if not all(summary.finished for summary in summaries):
         return 130
-    if len(summaries) < asked or any((s.failed or s.blocked) and not s.counts.total() for s in summaries):
+    cycles = [summary.cycle for summary in summaries]
+    if len(summaries) < asked or any((s.cycle.failed or s.cycle.blocked) and not s.outcomes.total() for s in summaries):
         return 3
-    return 1 if any(summary.failed or summary.held_back for summary in summaries) else 0
+    return 1 if any(cycle.failed or cycle.held for cycle in cycles) else 0
 
 
 async def _one(
     stores: Stores, known: KnownSites, site: Site, console: Console, accept: bool
-) -> tuple[KnownSites, RoundSummary]:
+) -> tuple[KnownSites, CrawlSummary]:
     since: datetime | None = known.interrupted.get(site.name)
     if since:
-        console.print(f"[dim]Going on with the round of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.[/dim]")
+        console.print(f"[dim]Going on with the run of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.[/dim]")
     began = stores.clock.now()
     noted: list[KnownSites] = []
     index = stores.settings.index
@@ -107,73 +111,68 @@ async def _one(
         task = bar.add_task(site.name, total=None, detail="")
         started = asyncio.get_running_loop().time()
 
-        def show(summary: RoundSummary) -> None:
+        def show(summary: CrawlSummary) -> None:
             if not noted:  # pages were found, so it is a site: remembered from now on
                 noted.append(known.with_site(site).began(site.name, began).save())
             seconds = max(asyncio.get_running_loop().time() - started, 0.001)
             bar.update(
                 task,
-                total=summary.found,
-                completed=summary.done,
-                detail=f"{summary.nodes} nodes · {summary.chunks} chunks · {summary.done / seconds:.1f} pages/s",
+                total=summary.cycle.found,
+                completed=summary.cycle.done,
+                detail=f"{summary.nodes} nodes · {summary.chunks} chunks · {summary.cycle.done / seconds:.1f} pages/s",
             )
 
         async with open_fetcher(site) as fetcher:
-            round_ = Round(
+            crawl = Crawl(
                 site,
                 trees=stores.trees,
                 fetcher=fetcher,
-                indexer=lambda missing: stores.indexer(site, fetcher, missing),
+                make_indexer=stores.indexer,
                 clock=stores.clock,
                 guard=Guard(index.guard_share, index.guard_pages),
+                everything=Everything(since, accept),
+                notes=stores.notes,
                 workers=index.concurrency,
-                accept=accept,
-                since=since,
                 progress=show,
             )
             try:
-                summary = await round_.run()
+                summary = await crawl.run()
             except asyncio.CancelledError:
-                return (noted or [known])[0], round_.summary
+                return (noted or [known])[0], crawl.summary
     return noted[0].ended(site.name).save(), summary
 
 
-def print_summary(console: Console, summary: RoundSummary) -> None:
-    """What the round did, and what the operator should know or do."""
-    counts = summary.counts
-    kinds = [
-        f"{counts[kind]} {kind}"
-        for kind in ("new", "changed", "unchanged", "moved", "alias", "handled before")
-        if counts[kind]
-    ]
-    kinds += [f"{len(summary.gone)} gone"] if summary.gone else []
-    lost = counts["gone"] - len(summary.gone)
-    kinds += [f"{lost} not found"] if lost else []
-    kinds += [f"{sum(summary.skipped.values())} skipped"] if summary.skipped else []
-    kinds += [f"{len(summary.failed)} failed"] if summary.failed else []
-    console.print(
-        Text.assemble(
-            (summary.site, "bold"),
-            f": {summary.done} pages — {', '.join(kinds) or 'nothing to do'}; "
-            f"{summary.nodes} nodes, {summary.chunks} chunks, {summary.embedded} embedded.",
-        )
-    )
-    for reason, count in summary.skipped.most_common():
-        console.print(f"  skipped, {reason}: {count}")
-    _pages(console, "gone", summary.gone)
-    _pages(console, "failed", summary.failed)
-    _pages(console, "not allowed", summary.blocked)
-    for warning in summary.warnings:
+def print_summary(console: Console, summary: CrawlSummary) -> None:
+    """What the crawl did, and what the operator should know or do."""
+    cycle = summary.cycle
+    counts = {
+        **{kind: summary.outcomes[kind] for kind in ("new", "changed", "unchanged", "moved", "alias")},
+        "handled before": cycle.looked_at_before,
+        "gone": len(cycle.gone),
+        "not found": summary.outcomes["gone"],
+        "skipped": sum(summary.skipped.values()) + len(cycle.blocked),
+        "failed": len(cycle.failed),
+    }
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "nothing to do"
+    made = f"{summary.nodes} nodes, {summary.chunks} chunks, {summary.embedded} embedded."
+    console.print(Text.assemble((cycle.site, "bold"), f": {cycle.done} pages — {kinds}; {made}"))
+    for reason, count in [*summary.skipped.most_common(), ("not allowed", len(cycle.blocked))]:
+        if count:
+            console.print(f"  skipped, {reason}: {count}")
+    _pages(console, "gone", cycle.gone)
+    _pages(console, "failed", cycle.failed)
+    _pages(console, "not allowed", cycle.blocked)
+    for warning in cycle.warnings:
         console.print(Text(f"  {warning}", style="yellow"))
-    if summary.held_back:
+    if cycle.held:
         console.print(
             Text(
-                f"  {len(summary.held_back)} of {summary.live_before} pages would go; that is so many that nothing was "
-                f"removed. If it is right, run: ritbot index {summary.site} --accept-removals",
+                f"  {len(cycle.held)} of {cycle.live} pages would go; that is so many that nothing was "
+                f"removed. If it is right, run: ritbot index {cycle.site} --accept-removals",
                 style="bold yellow",
             )
         )
-        _pages(console, "would go", summary.held_back)
+        _pages(console, "would go", cycle.held)
     if not summary.finished:
         console.print(
             Text("  Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
@@ -181,7 +180,7 @@ def print_summary(console: Console, summary: RoundSummary) -> None:
 
 
 def _pages(console: Console, what: str, pages: Sequence[tuple[str, str]]) -> None:
-    for url, reason in pages[:SHOWN]:
+    for url, reason in pages[:MAX_PAGES_SHOWN]:
         console.print(Text(f"  {what}: {url}  ({reason})"), soft_wrap=True)
-    if len(pages) > SHOWN:
-        console.print(f"  … and {len(pages) - SHOWN} more")
+    if len(pages) > MAX_PAGES_SHOWN:
+        console.print(f"  … and {len(pages) - MAX_PAGES_SHOWN} more")

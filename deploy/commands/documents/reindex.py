@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,15 +13,14 @@ from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
 from deploy.commands.display import page_bar
-from deploy.commands.documents.index import SHOWN
+from deploy.commands.documents.index import MAX_PAGES_SHOWN
 from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
 from ingest.errors import SiteUnusable
-from ingest.events.announce import Announcer
-from ingest.indexing.page_reader import missing_page
+from ingest.events.announce import Announcer, to_log
 from ingest.indexing.reindex import ReindexSummary, announce, outdated, reread
 from ingest.model import Site
 from ingest.ports import PageState
@@ -76,7 +74,7 @@ def by_site(pages: Iterable[PageState], sites: Mapping[str, Site], console: Cons
 async def announce_pages(stores: Stores, pages: Mapping[str, Sequence[PageState]], console: Console) -> None:
     """Leave it to the indexers to read the pages again."""
     async with open_events(stores.settings) as events:
-        announcer = Announcer(stores.trees, events, stores.clock)
+        announcer = Announcer(stores.trees, to_log(events), stores.clock)
         for site, those in pages.items():
             await announce(those, announcer)
             console.print(f"{site}: {len(those)} pages announced; the indexers read them again at their pace.")
@@ -92,17 +90,17 @@ async def reread_site(stores: Stores, site: Site, pages: Sequence[PageState], co
             console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
             return
     console.print(f"{site.name}: {summary.done} pages read again, {summary.embedded} texts embedded.")
-    for url, why in summary.left[:SHOWN]:
+    for url, why in summary.left[:MAX_PAGES_SHOWN]:
         console.print(Text(f"  left: {url}  ({why})"), soft_wrap=True)
-    if len(summary.left) > SHOWN:
-        console.print(f"  … and {len(summary.left) - SHOWN} more")
+    if len(summary.left) > MAX_PAGES_SHOWN:
+        console.print(f"  … and {len(summary.left) - MAX_PAGES_SHOWN} more")
     if summary.left:
         console.print(f"  What moved or went is settled by: ritbot index {site.name}")
 
 
 async def _read(stores: Stores, site: Site, pages: Sequence[PageState], bar: Progress, task: TaskID) -> ReindexSummary:
     async with open_fetcher(site) as fetcher:
-        indexer = stores.indexer(site, fetcher, await missing_page(site, fetcher, random.Random()))
+        indexer = stores.indexer(site, stores.reader(site, fetcher))
         return await reread(
             pages,
             indexer,

@@ -25,7 +25,7 @@ import pytest
 
 from deploy.wiring.stores import SystemClock
 from ingest.indexing.indexer import Indexer
-from ingest.indexing.rounds import Guard, Round
+from ingest.indexing.page_reader import PageReader
 from ingest.model import Scope, Site
 from ingest.ports import ChunkIndex, TreeStore
 from ingest.sites.folder import FolderFetcher
@@ -37,6 +37,8 @@ from ingest.stores.cluster.words import OpenSearchWords
 from ingest.stores.embedded.chunks import EdgeChunkIndex
 from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
+from ingest.watch.crawl import Crawl
+from ingest.watch.removal_guard import Guard
 from navigator.retrieval.retriever import Recipe, Retriever
 from tests.bench.bench_retrieval import SIZES, Judge, percent
 from tests.bench.corpus import CachedEmbedder, Question, embedder, html_folder, questions
@@ -74,11 +76,11 @@ async def answers(
     site, clock, sizes = Site("ray", str(folder)), SystemClock(), Sizes.fit(model.window, *SIZES)
     async with FolderFetcher(site) as fetcher:
 
-        def indexer(_: str | None) -> Indexer:
-            return Indexer(site, trees=trees, index=index, embedder=model, fetcher=fetcher, clock=clock, sizes=sizes)
+        def make(site: Site, reader: PageReader) -> Indexer:
+            return Indexer(site, trees=trees, index=index, embedder=model, reader=reader, clock=clock, sizes=sizes)
 
         # Page by page: of two pages with one content, the one that came first stays.
-        await Round(site, trees=trees, fetcher=fetcher, indexer=indexer, clock=clock, guard=Guard(), workers=1).run()
+        await Crawl(site, trees=trees, fetcher=fetcher, make_indexer=make, clock=clock, guard=Guard(), workers=1).run()
     retriever = Retriever(trees, index, model, Recipe())
     nodes = {question: list((await retriever.search(question.text, Scope())).scores) for question in asked}
     keys = [state.key async for state in trees.scan() if state.state == "live"]

@@ -46,7 +46,7 @@ work = st.one_of(
 rounds = st.tuples(
     st.lists(changes | edits, min_size=1, max_size=3), st.booleans(), st.lists(work, min_size=1, max_size=3)
 )
-"""Changes of the site, a tick (of pages that are due, or not yet), and what the indexer comes to do."""
+"""Changes of the site, a watch cycle (of pages that are due, or not yet), and what the indexer comes to do."""
 
 
 def body(first: int, count: int) -> str:
@@ -87,11 +87,11 @@ async def apply(pipe: Pipeline, pages: Pages, step: tuple[Any, ...]) -> None:
             pages[BASE + to], pages[BASE + name] = pages[BASE + name], (301, BASE + to)
         case "copy", name, to if isinstance(pages.get(BASE + name), str):
             pages[BASE + to] = pages[BASE + name]
-        case "tick", later:
+        case "cycle", later:
             if later:
                 pipe.clock.advance(hours=1)
             pages[BASE + "sitemap.xml"] = listing(pages)
-            await pipe.tick()
+            await pipe.cycle()
         case ("work",):
             await pipe.work()
         case "crash", write:
@@ -103,7 +103,7 @@ async def apply(pipe: Pipeline, pages: Pages, step: tuple[Any, ...]) -> None:
                 await pipe.events.append(PAGES, event.key, dump_event(event))
         case ("lose",):
             real, pipe.events = pipe.events, Forgetful()  # type: ignore[assignment]
-            await pipe.tick()
+            await pipe.cycle()
             pipe.events = real
 
 
@@ -152,7 +152,7 @@ async def test_any_history_ends_as_an_index_made_from_scratch(
     async with small_pipeline(pages) as pipe, small_pipeline(pages) as fresh:
         await come_to_rest(pipe, pages)
         for changed, later, worked in history:
-            for step in (*changed, ("tick", later), *worked):
+            for step in (*changed, ("cycle", later), *worked):
                 await apply(pipe, pages, step)
         await come_to_rest(pipe, pages)
         await come_to_rest(fresh, pages)

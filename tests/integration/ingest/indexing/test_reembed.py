@@ -17,6 +17,7 @@ from deploy.wiring.cluster_stores import open_cluster, open_cluster_successor
 from deploy.wiring.stores import embedded_successor
 from ingest.errors import IndexMismatch
 from ingest.indexing.indexer import Indexer
+from ingest.indexing.page_reader import PageReader
 from ingest.indexing.projection import Projection
 from ingest.indexing.reembed import Reembedding, ReembedProgress, Successor
 from ingest.model import PageEvent, PageRecord, Scope, Site
@@ -116,7 +117,7 @@ class Column:
             trees=trees,
             index=index,
             embedder=model,
-            fetcher=self.fetcher,
+            reader=PageReader(SITE, self.fetcher),
             clock=self.clock,
             sizes=SIZES[model.name],
         )

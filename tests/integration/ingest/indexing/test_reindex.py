@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.events.codec import load_event
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
 from ingest.indexing.indexer import Indexer
+from ingest.indexing.page_reader import PageReader
 from ingest.indexing.projection import Projection
 from ingest.indexing.reindex import announce, outdated, reread
 from ingest.model import Block, Node, PageEvent, PageRecord
@@ -126,7 +127,7 @@ async def test_a_rebuild_writes_the_words_of_unchanged_pages_anew(site: IndexedS
         trees=site.trees,
         index=site.index,
         embedder=site.embedder,
-        fetcher=site.fetcher,
+        reader=PageReader(site.site, site.fetcher),
         clock=TickingClock(),
         sizes=SIZES,
         rebuild=True,
@@ -172,7 +173,7 @@ async def test_announced_pages_come_to_the_indexers_as_events_that_are_new(site:
     old = await age(site, B, parser="0")
     clock = WallClock()
     async with SqliteEventLog(tmp_path / "events.sqlite", clock) as events:
-        await announce(await outdated(site.trees, made_by(site)), Announcer(site.trees, events, clock))
+        await announce(await outdated(site.trees, made_by(site)), Announcer(site.trees, to_log(events), clock))
         sent = [load_event(record.value) async for record in events.read(PAGES)]
     assert [(event.key, event.kind) for event in sent] == [(B, "changed")]
     assert sent[0].seq > old.seq

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import Blocked, FetchFailed, IndexMismatch, RecordTooLarge, StoreUnavailable
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, to_log
 from ingest.events.topics import PAGES
 from ingest.events.workers import RetryPolicy
-from ingest.indexing.attempts import Attempts
 from ingest.indexing.indexer import Outcome
-from ingest.indexing.service import GROUP, IndexerService
+from ingest.indexing.service import GROUP, Attempts, IndexerService
 from ingest.model import PageEvent, Site
 from ingest.ports import Record
 from tests.fakes.pipeline import SOON, Pipeline, open_fetcher, pipeline
@@ -32,13 +31,13 @@ async def pipe() -> AsyncIterator[Pipeline]:
 
 
 async def announce(pipe: Pipeline, *names: str) -> None:
-    announcer = Announcer(pipe.trees, pipe.events, pipe.clock)
+    announcer = Announcer(pipe.trees, to_log(pipe.events), pipe.clock)
     for name in names:
         await announcer.changed("docs", BASE + name)
 
 
 def service(pipe: Pipeline, handle: Handler, *, parallel: int = 4, patience: RetryPolicy = SOON) -> IndexerService:
-    announcer = Announcer(pipe.trees, pipe.events, pipe.clock)
+    announcer = Announcer(pipe.trees, to_log(pipe.events), pipe.clock)
     return IndexerService(
         pipe.events,
         handle,
@@ -142,7 +141,7 @@ async def test_what_is_not_to_be_fetched_is_not_tried_again(pipe: Pipeline) -> N
 
 
 async def test_an_event_of_a_site_that_nobody_knows_is_kept_with_the_reason(pipe: Pipeline) -> None:
-    await Announcer(pipe.trees, pipe.events, pipe.clock).changed("other", BASE + "a")
+    await Announcer(pipe.trees, to_log(pipe.events), pipe.clock).changed("other", BASE + "a")
     await pipe.work()
     assert "no site called other" in (await pipe.dead())[0].reason
 

@@ -51,10 +51,10 @@ def sections(count: int, edit: str = "") -> str:
     return html("ChunkPassages", f"<p>All parts.</p>{parts}")
 
 
-async def quiet(pipe: Pipeline, ticks: int = 3) -> None:
+async def quiet(pipe: Pipeline, cycles: int = 3) -> None:
     """The same again, several times, much later each time: nothing may be sent or embedded."""
     sent, embedded = len(await pipe.sent()), len(pipe.embedder.embedded)
-    for _ in range(ticks):
+    for _ in range(cycles):
         pipe.clock.advance(days=8)
         await pipe.settle()
     assert len(await pipe.sent()) == sent
@@ -98,9 +98,9 @@ async def test_a_broken_sitemap_removes_nothing_and_is_an_alert(
     docs.pages["/sitemap.xml"] = broken
     docs.pages["/p3"] = html("Page 3", "<p>Edited while the sitemap was broken.</p>")
     pipe.clock.advance(hours=1)
-    tally = await pipe.settle()
-    assert tally.problem
-    assert "itemap" in tally.problem
+    summary = await pipe.settle()
+    assert summary.problem
+    assert "itemap" in summary.problem
     assert (await watch_report(pipe.trees, "docs")).alerts
     assert len(await pipe.live()) == 7
     assert "Edited" in (await pipe.page(docs.url("/p3"))).nodes[0].text
@@ -287,7 +287,7 @@ async def test_a_moved_page_is_live_before_the_old_one_leaves_and_embeds_nothing
         publish(docs)
     pipe.clock.advance(hours=1)
     seen: list[set[str]] = []
-    await pipe.tick()
+    await pipe.cycle()
     await pipe.work(wrap=lambda store: Watched(store, lambda: _note(pipe, seen)))
     assert await pipe.ids(docs.url("/new")) == before
     assert len(pipe.embedder.embedded) == embedded
@@ -339,7 +339,7 @@ async def test_two_updates_at_nearly_the_same_time_end_with_the_last(pipe: Pipel
     for count in (7, 2):
         publish(docs, a=sections(count, f" in version {count}"))
         await pipe.watcher().ask([docs.url("/a")])
-        await pipe.tick()
+        await pipe.cycle()
     await pipe.work()
     assert len((await pipe.page(docs.url("/a"))).nodes) == 3
     assert await pipe.stray() == {}
@@ -419,7 +419,7 @@ async def test_killed_between_two_stores_it_converges_after_a_restart(
     await pipe.settle()
     publish(docs, a=sections(2, " edited"))
     pipe.clock.advance(hours=1)
-    await pipe.tick()
+    await pipe.cycle()
     with pytest.raises(Killed):
         await pipe.work(wrap=Dies(write))
     await pipe.work()

@@ -140,7 +140,7 @@ async def test_a_page_slower_than_the_group_waits_for_is_handled_once(
 ) -> None:
     """Situation 12: no eviction, no second delivery, no loop."""
     publish(docs, a=html("A", "<p>Page a.</p>"), b=html("B", "<p>Page b.</p>"))
-    await pipe.tick()
+    await pipe.cycle()
     docs.requests.clear()
     publish(docs, a=slow(4.0, html("A", "<p>Page a.</p>")))
     pipe.events = OtherClient(pipe.events, connection, AIOKafkaConsumer, max_poll_interval_ms=800)  # type: ignore[assignment]
@@ -154,7 +154,7 @@ async def test_a_record_that_cannot_be_fetched_ends_the_service_and_is_not_skipp
     pipe: Pipeline, docs: DocSite, connection: Connection
 ) -> None:
     publish(docs, a=html("A", "<p>Page a.</p>"), b=html("B", "<p>Page b.</p>"))
-    await pipe.tick()
+    await pipe.cycle()
     real, pipe.events = pipe.events, OtherClient(pipe.events, connection, Skips)  # type: ignore[assignment]
     with pytest.raises(RecordTooLarge):
         async with asyncio.timeout(WITHIN):  # at once, though the service waits for records as long as twice that
@@ -173,7 +173,7 @@ async def test_a_large_record_of_somebody_else_is_a_dead_letter_and_holds_nobody
     key, body = docs.url("/large"), b"x" * 500_000
     with pytest.raises(RecordTooLarge):
         await pipe.events.append(PAGES, key, 2 * body)
-    await pipe.tick()
+    await pipe.cycle()
     async with AIOKafkaProducer(bootstrap_servers=list(connection.servers)) as other:
         await other.send_and_wait(connection.named(PAGES), body, key.encode())
     await pipe.work()
@@ -185,7 +185,7 @@ async def test_a_record_too_large_even_for_the_dead_letters_ends_the_service_and
     pipe: Pipeline, docs: DocSite, connection: Connection
 ) -> None:
     publish(docs, a=html("A", "<p>Page a.</p>"))
-    await pipe.tick()
+    await pipe.cycle()
     async with AIOKafkaProducer(bootstrap_servers=list(connection.servers)) as other:
         await other.send_and_wait(connection.named(PAGES), b"x" * 900_000, b"large")
     for _ in range(2):
@@ -220,7 +220,7 @@ async def test_vectors_whose_writing_got_no_good_answer_are_there_once(
 ) -> None:
     publish(docs, parts=sections(PARTS))
     vectors_server.next("upsert", fault)
-    service = await pipe.work() if await pipe.tick() else None
+    service = await pipe.work() if await pipe.cycle() else None
     assert vectors_server.requests.count("upsert") == 2
     assert await pipe.index.count() == PARTS
     assert len(pipe.embedder.embedded) == PARTS

@@ -12,6 +12,7 @@ import pytest
 
 from ingest.errors import StoreUnavailable
 from ingest.indexing.indexer import Indexer
+from ingest.indexing.page_reader import PageReader
 from ingest.model import Chunk, PageEvent, Site
 from ingest.stores.cluster.chunks import SplitChunkIndex
 from ingest.stores.cluster.opensearch import OpenSearch
@@ -105,12 +106,13 @@ async def test_a_page_whose_event_failed_between_the_stores_is_whole_after_the_n
     page = html("Pumps", "<p>Pumps move water.</p><h2 id='seal'>Seals</h2><p>Grease the seal.</p>")
     embedder = HashingEmbedder()
     async with SplitChunkIndex(vectors_of_64, words) as index, SqliteTreeStore(tmp_path / "trees.sqlite") as trees:
+        site = Site("docs", "https://docs.example.test/")
         indexer = Indexer(
-            Site("docs", "https://docs.example.test/"),
+            site,
             trees=trees,
             index=index,
             embedder=embedder,
-            fetcher=PagesFetcher({PUMPS: page}),
+            reader=PageReader(site, PagesFetcher({PUMPS: page})),
             clock=TickingClock(),
             sizes=Sizes.fit(embedder.window, 60, 20),
         )

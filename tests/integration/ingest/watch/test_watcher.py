@@ -17,9 +17,9 @@ from ingest.errors import SiteUnusable, StoreUnavailable
 from ingest.model import Site
 from ingest.ports import Fetched, Fetcher, WatchState
 from ingest.sites.fetch import HttpFetcher
-from ingest.watch.files import folder_changes
 from ingest.watch.report import accept, watch_report
 from ingest.watch.schedule import site_key
+from ingest.watch.watcher import folder_changes
 from tests.fakes.docsite import DocSite, page, redirect, status
 from tests.fakes.pipeline import Pipeline, open_fetcher, pipeline
 from tests.fakes.site import html
@@ -81,8 +81,8 @@ async def test_when_many_pages_would_go_none_goes_and_the_alert_stays(pipe: Pipe
     await pipe.settle()
     docs.pages.update({f"/p{n}": status(410) for n in range(7)})
     pipe.clock.advance(hours=1)
-    tally = await pipe.settle()
-    assert (tally.removed, tally.held) == (0, 7)
+    summary = await pipe.settle()
+    assert (len(summary.gone), len(summary.held)) == (0, 7)
     assert len(await pipe.live()) == 20
     report = await watch_report(pipe.trees, "docs")
     assert report.alerts
@@ -139,8 +139,8 @@ async def test_a_login_page_to_which_everything_redirects_takes_nothing_with_it(
     docs.pages["/login"] = html("Log in", "<p>Please enter your name and your password to go on reading.</p>")
     docs.pages.update({f"/p{n}": redirect("/login") for n in range(20)})
     pipe.clock.advance(hours=1)
-    tally = await pipe.settle()
-    assert tally.held == 20
+    summary = await pipe.settle()
+    assert len(summary.held) == 20
     assert len(await pipe.live() - {"login"}) == 20
 
 
@@ -152,8 +152,8 @@ async def test_pages_that_move_together_each_to_its_own_place_are_no_loss(pipe: 
         docs.pages[f"/q{n}"] = docs.pages[f"/p{n}"]
         docs.pages[f"/p{n}"] = redirect(f"/q{n}", 301)
     pipe.clock.advance(hours=1)
-    tally = await pipe.settle()
-    assert tally.held == 0
+    summary = await pipe.settle()
+    assert len(summary.held) == 0
     assert await pipe.live() == {f"q{n}" for n in range(12)}
     assert {n: await pipe.ids(docs.url(f"/q{n}")) for n in range(12)} == before
     assert await pipe.stray() == {}
@@ -216,16 +216,16 @@ async def test_a_page_that_breaks_the_reader_keeps_no_other_out(pipe: Pipeline, 
 
     publish(docs, **many(3))
     pipe.open_fetcher = breaking
-    tally = await pipe.tick()
-    assert (tally.counts["changed"], tally.counts["failed"]) == (2, 1)
+    summary = await pipe.cycle()
+    assert (summary.counts["changed"], summary.counts["failed"]) == (2, 1)
     assert "a bug" in (await watch_report(pipe.trees, "docs")).failing[0][1]
 
 
 async def test_a_site_that_cannot_be_opened_is_an_alert(tmp_path: Path) -> None:
     async with pipeline(Site("docs", "https://docs.example.test/", ca_file=str(tmp_path / "none.pem"))) as pipe:
         pipe.open_fetcher = lambda site: HttpFetcher(site, user_agent="ritbot/test")
-        tally = await pipe.tick()
-        assert tally.problem
+        summary = await pipe.cycle()
+        assert summary.problem
         assert "ca_file" in ((await watch_report(pipe.trees, "docs")).problem or "")
 
 
@@ -236,7 +236,7 @@ async def test_pages_are_looked_at_ever_less_often_until_they_change(pipe: Pipel
     for _ in range(24):
         pipe.clock.advance(minutes=10)
         before = docs.count("/a")
-        await pipe.tick()
+        await pipe.cycle()
         looks.append(docs.count("/a") - before)
     quarters = [sum(looks[n : n + 6]) for n in range(0, 24, 6)]
     assert quarters[0] > quarters[-1]
@@ -252,7 +252,7 @@ async def test_an_event_that_was_lost_is_found_missing_and_sent_again(pipe: Pipe
     publish(docs, a=html("A", "<p>Page a, edited.</p>"))
     pipe.clock.advance(hours=1)
     real, pipe.events = pipe.events, Forgetful()  # type: ignore[assignment]
-    await pipe.tick()
+    await pipe.cycle()
     pipe.events = real
     pipe.clock.advance(hours=1)
     await pipe.settle()
@@ -269,7 +269,7 @@ class Forgetful:
 async def test_without_an_indexer_the_same_change_is_sent_ever_less_often(pipe: Pipeline, docs: DocSite) -> None:
     publish(docs, a=html("A", "<p>Page a.</p>"))
     for _ in range(24):
-        await pipe.tick()
+        await pipe.cycle()
         pipe.clock.advance(hours=1)
     assert 2 <= len(await pipe.sent()) <= 8
     await pipe.work()
@@ -291,7 +291,7 @@ async def test_two_watchers_and_two_indexers_at_once_do_no_harm(pipe: Pipeline, 
     for version in range(3):
         publish(docs, **{n: b.replace("number", f"number {version}") for n, b in many(8).items()})
         await asyncio.gather(pipe.watcher().ask(), pipe.watcher().ask())
-        await asyncio.gather(pipe.tick(), pipe.tick())
+        await asyncio.gather(pipe.cycle(), pipe.cycle())
         await asyncio.gather(pipe.work(), pipe.work())
     assert len(await pipe.live()) == 8
     assert "number 2" in (await pipe.page(docs.url("/p1"))).nodes[0].text
@@ -299,9 +299,9 @@ async def test_two_watchers_and_two_indexers_at_once_do_no_harm(pipe: Pipeline, 
     assert await pipe.dead() == []
 
 
-async def test_a_tick_that_is_cut_off_is_made_good_by_the_next(pipe: Pipeline, docs: DocSite) -> None:
+async def test_a_cycle_that_is_cut_off_is_made_good_by_the_next(pipe: Pipeline, docs: DocSite) -> None:
     publish(docs, **many(12))
-    cut = asyncio.create_task(pipe.tick())
+    cut = asyncio.create_task(pipe.cycle())
     await until(lambda: docs.count("/p5") > 0)
     cut.cancel()
     with suppress(asyncio.CancelledError):
@@ -311,7 +311,7 @@ async def test_a_tick_that_is_cut_off_is_made_good_by_the_next(pipe: Pipeline, d
     assert len(await pipe.live()) == 12
 
 
-async def test_a_store_that_fails_ends_the_tick_with_its_own_error(pipe: Pipeline, docs: DocSite) -> None:
+async def test_a_store_that_fails_ends_the_cycle_with_its_own_error(pipe: Pipeline, docs: DocSite) -> None:
     class Failing:
         def __getattr__(self, name: str) -> object:
             return getattr(real, name)
@@ -322,7 +322,7 @@ async def test_a_store_that_fails_ends_the_tick_with_its_own_error(pipe: Pipelin
     publish(docs, **many(3))
     real, pipe.trees = pipe.trees, Failing()  # type: ignore[assignment]
     with pytest.raises(StoreUnavailable, match="disk is full"):
-        await pipe.tick()
+        await pipe.cycle()
 
 
 async def test_a_running_watcher_outlives_a_store_that_is_away(pipe: Pipeline, docs: DocSite) -> None:
@@ -408,8 +408,8 @@ async def test_a_running_watcher_wakes_when_asked_and_ends_when_cancelled(pipe: 
 
 async def test_a_file_written_anew_is_looked_at_at_once(shelf: Pipeline, folder: Path) -> None:
     write(folder, p1=html("Page 1", "<p>Edited.</p>"))
-    tally = await shelf.settle()
-    assert sum(tally.counts.values()) == 1
+    summary = await shelf.settle()
+    assert sum(summary.counts.values()) == 1
     assert "Edited." in {node.text for node in (await shelf.page((folder / "p1.html").as_uri())).nodes}
 
 

@@ -1,6 +1,6 @@
 """Vectors of chunks that were just removed (ingest/indexing/vector_cache.py)."""
 
-from ingest.indexing.vector_cache import VectorCache
+from ingest.indexing.projection import VectorCache
 
 
 def test_what_was_kept_is_there_and_nothing_else() -> None:
