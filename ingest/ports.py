@@ -189,6 +189,11 @@ class TreeStore(Protocol):
         """All watch states of a site in the order of their keys."""
         ...
 
+    def due(self, site: str, until: datetime) -> AsyncIterator[WatchState]:
+        """Those whose `due_at` is not later than `until`, or not set; what reading them costs does not depend on how many
+        are not due. One that is written meanwhile, with a later `due_at`, may be left out."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

@@ -13,7 +13,13 @@ from datetime import datetime, timedelta
 from ingest.model import Site
 from ingest.ports import WatchState
 
-BELIEVED = 3
+MAX_LISTING_SHARE = 0.02
+"""Of the time, at most so much goes into listing a site and reading all that is known of it: a site of a few pages is listed
+in every cycle, one of 100,000 about every quarter of an hour."""
+MAX_LISTING_PAUSE_SECONDS = 3_600.0
+"""However long a listing takes, a new page is found after an hour."""
+
+MAX_WASTED_HINTS = 3
 """After so many hints in a row that led to nothing, a page's hints are passed over until it changes."""
 
 
@@ -40,6 +46,17 @@ def site_key(site: str) -> str:
     return f"site:{site}"
 
 
+def is_listing_due(whole: WatchState, now: datetime) -> bool:
+    """Whether it is time to look at the site as a whole: what is listed, what is absent, what moved."""
+    return whole.due_at is None or now >= whole.due_at or _later(whole.asked_at, whole.full_at)
+
+
+def listed(whole: WatchState, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> WatchState:
+    """The site was looked at as a whole, and listing it took so long. `soon`: the next cycle does so again."""
+    pause = timedelta(seconds=min(seconds / MAX_LISTING_SHARE, MAX_LISTING_PAUSE_SECONDS))
+    return replace(whole, fetched_at=began, full_at=began, due_at=None if soon else began + pause, error=problem)
+
+
 def is_asked(state: WatchState, whole: WatchState) -> bool:
     """Someone said, after the last look, that this page or the whole site changed."""
     return _later(_latest_of(state, whole), state.fetched_at)
@@ -47,7 +64,7 @@ def is_asked(state: WatchState, whole: WatchState) -> bool:
 
 def is_hinted(state: WatchState, lastmod: str | None, site: Site) -> bool:
     """The listing says something new of the page. A folder's file times are believed always: looking is cheap."""
-    return lastmod is not None and lastmod != state.lastmod and (site.is_folder or state.wasted < BELIEVED)
+    return lastmod is not None and lastmod != state.lastmod and (site.is_folder or state.wasted < MAX_WASTED_HINTS)
 
 
 def is_due(state: WatchState, whole: WatchState, now: datetime) -> bool:
@@ -119,6 +136,11 @@ def _missing_for(state: WatchState, now: datetime) -> float:
 def held(state: WatchState, reason: str, to: str | None, now: datetime, pace: Pace, chance: float) -> WatchState:
     """The page would go, and the guard keeps it."""
     return _paused(replace(state, going=reason, going_to=to), now, 2 * state.interval or pace.first, pace, chance)
+
+
+def rested(state: WatchState, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """Nobody looks at a page that is gone or has moved, until a listing or a link names it again."""
+    return _paused(state, now, pace.slowest, pace, chance)
 
 
 def left(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:

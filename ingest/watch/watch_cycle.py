@@ -1,5 +1,9 @@
 """One watch cycle over a site: every page that is due is looked at once, and what changed is announced.
 
+Most cycles read and look at what is due and nothing else. What needs the whole site (its listing, what is absent from it,
+which new page is an old one that moved, how many would go) is done when a listing is due; a page that turns out to need it
+waits until then.
+
 Nothing is kept in memory from cycle to cycle, and nothing here changes a record: whoever kills a watcher, or
 starts two, loses and harms nothing. What was not announced is found again by the next cycle.
 """
@@ -22,7 +26,7 @@ from ingest.indexing.duplicates import duplicates_of, original
 from ingest.indexing.page_reader import PageReader, PageReading
 from ingest.model import PageRecord, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore, WatchState
-from ingest.sites.discover import Frontier, discover
+from ingest.sites.discover import Frontier, Source, discover
 from ingest.sites.scope import in_scope, version_of
 from ingest.urls import page_key
 from ingest.watch import schedule
@@ -74,7 +78,7 @@ class CycleSummary:
 
 class WatchCycle:
     """One for each cycle. `reader` reads the site's pages, `fetcher` its listing. Raises store and log errors, which end
-    the cycle, and SiteUnusable if `everything` is wanted. `progress` is called when something was done."""
+    the cycle, and SiteUnusable if `everything` is wanted. `listing`: the site is listed, due or not. `progress` is called when something was done."""
 
     def __init__(
         self,
@@ -89,6 +93,7 @@ class WatchCycle:
         guard: Guard,
         chance: random.Random,
         workers: int = 8,
+        listing: bool = False,
         everything: Everything | None = None,
         progress: Callable[[], None] = lambda: None,
     ) -> None:
@@ -100,25 +105,59 @@ class WatchCycle:
         self._clock = clock
         self._guard = guard
         self._workers = workers
+        self._list_it = listing
         self._everything = everything
         self._progress = progress
         self._states = WatchStates(site.name, trees, clock, pace, chance)
+        self._known: frozenset[str] = frozenset()
+        self._waiting_asked = False
+        self._frontier: Frontier | None = None
         self._looked: set[str] = set()
         self._lastmods: Mapping[str, str] = {}
         self.summary = CycleSummary(site.name)
 
     async def run(self) -> CycleSummary:
         self._began, summary = self._clock.now(), self.summary
+        await self._states.read_whole()
+        self._whole = self._everything is not None or self._list_it or self._is_listing_due()
+        if not self._whole:
+            await self._look_at_due()
+            self._whole = self._waiting_asked
+        if self._whole:
+            await self._look_at_all()
+        log.info(
+            "site_watched",
+            site=self._site.name,
+            listed=self._whole,
+            removed=len(summary.gone),
+            held=len(summary.held),
+            **summary.counts,
+        )
+        return summary
+
+    async def _look_at_due(self) -> None:
+        """Where someone asked for a page that needs the whole site, that comes now."""
+        due = [state.key for state in await self._states.read_due(self._began)]
+        self._known = frozenset(due)
+        source: Source = "links" if self._states.whole.sent == "links" else "sitemap"
+        in_site = [key for key in due if in_scope(self._site, key)]
+        self._frontier = Frontier(self._site, source, [], known=in_site, complete=False)
+        await self._visit_all(self._frontier)
+        await self._states.passed(self._began)
+
+    async def _look_at_all(self) -> None:
+        began, summary = self._clock.now(), self.summary
         records = {state.key: state async for state in self._trees.scan(self._site.name)}
         self._live = frozenset(key for key, state in records.items() if state.state == "live")
         summary.live = len(self._live)
-        await self._states.read()
+        await self._states.read_all()
         site, states, announcer = self._site.name, self._states, self._announcer
         accept = self._everything is not None and self._everything.accept
         self._removals = Removals(site, self._trees, states, announcer, self._guard, self._live, accept=accept)
         self._moves = MoveMatcher(site, states, announcer, self._removals, self._guard, records, self._live)
         summary.gone = self._removals.gone
         self._frontier = await self._list(records)
+        seconds = (self._clock.now() - began).total_seconds()
         if self._frontier is not None:
             await self._visit_all(self._frontier)
             await self._find_absent(self._frontier, records)
@@ -126,9 +165,12 @@ class WatchCycle:
             await self._do(self._moves.arrivals())
             await self._do(await self._removals.weigh())
             summary.held = self._removals.held
-        await states.listed(self._began, summary.problem)
-        log.info("site_watched", site=site, removed=len(summary.gone), held=len(summary.held), **summary.counts)
-        return summary
+        # A build may be under way in the folder: that is seen soon.
+        soon = self._site.is_folder and (self._frontier is None or bool(summary.counts["missed"]))
+        await states.listed(self._began, seconds, summary.problem, soon=soon)
+
+    def _is_listing_due(self) -> bool:
+        return schedule.is_listing_due(self._states.whole, self._began)
 
     # --- which pages
 
@@ -188,7 +230,7 @@ class WatchCycle:
     async def _visit(self, url: str) -> Sequence[str]:
         """Look at a page if it is due; the links found."""
         key, now = page_key(url), self._clock.now()
-        state, lastmod = self._states.of(key), self._lastmods.get(key)
+        state, lastmod = await self._states.look_up(key), self._lastmods.get(key)
         hinted = not state.failures and schedule.is_hinted(state, lastmod, self._site)
         if key in self._looked or not (hinted or self._is_due(state, now)):
             return ()
@@ -197,6 +239,9 @@ class WatchCycle:
         async with self._others_go_on(state):
             stored = await self._trees.get(key)
             record = stored.record if stored else None
+            if not self._whole and record and record.state in ("gone", "moved") and self._is_at_rest(state):
+                await self._states.rested(state)
+                return ()
             reading = await self._read(key, record, state, now)
             links = (*reading.links, reading.target) if reading.target else reading.links
             full = reading.kind != "unmodified"
@@ -209,6 +254,10 @@ class WatchCycle:
         # Where pages are found by their links, only a page that is looked at again tells how to go on.
         by_links = self._frontier is not None and self._frontier.source == "links"
         return by_links or not schedule.is_settled(state, self._everything.since or self._began)
+
+    def _is_at_rest(self, state: WatchState) -> bool:
+        """Nothing but its own time names the page: no link and nobody who asked."""
+        return state.key in self._known and not schedule.is_asked(state, self._states.whole)
 
     @asynccontextmanager
     async def _others_go_on(self, state: WatchState) -> AsyncIterator[None]:
@@ -257,6 +306,9 @@ class WatchCycle:
             duplicates = await duplicates_of(self._trees, self._site.name, version_of(self._site, page.key), page)
             first = await original(self._trees, page, duplicates)
         verdict = classify(record, reading, first)
+        if not self._whole and self._needs_all(verdict, record):
+            await self._wait(state.key, record)
+            return
         self.summary.counts[verdict.kind] += 1
         if verdict.kind == "same":
             if self._everything:
@@ -272,9 +324,24 @@ class WatchCycle:
         else:
             await self._lost(state, verdict)
 
+    def _needs_all(self, verdict: Classification, record: PageRecord | None) -> bool:
+        if verdict.kind == "changed":
+            return record is None or record.state != "live"
+        return verdict.kind != "same"
+
+    async def _wait(self, key: str, record: PageRecord | None) -> None:
+        if schedule.is_asked(self._states.of(key), self._states.whole):
+            self._waiting_asked = True
+            self._looked.discard(key)
+        else:
+            await self._states.waits(key, ask=record is None or record.state in ("gone", "moved"))
+
     async def _changed(self, record: PageRecord | None, new: New) -> None:
         """Where pages are live already, one that is not may be one of them at a new address: that is seen at the end."""
-        if self._live and not (record and record.state == "live"):
+        if not self._whole:
+            await self._announcer.changed(self._site.name, new.state.key)
+            await self._states.announced(new.state, new.sent)
+        elif self._live and not (record and record.state == "live"):
             self._moves.came(new)
         else:
             await self._moves.announce(new)

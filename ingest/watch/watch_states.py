@@ -30,9 +30,24 @@ class WatchStates:
         self._states: dict[str, WatchState] = {}
         self.whole = WatchState(schedule.site_key(site), site)
 
-    async def read(self) -> None:
+    async def read_whole(self) -> None:
+        self.whole = await self._trees.watched(self.whole.key) or self.whole
+
+    async def read_all(self) -> None:
         self._states = {state.key: state async for state in self._trees.watching(self._site)}
-        self.whole = self._states.pop(self.whole.key, self.whole)
+        self._states.pop(self.whole.key, None)
+
+    async def read_due(self, until: datetime) -> list[WatchState]:
+        """The pages that are due, and nothing else is read."""
+        self._states = {state.key: state async for state in self._trees.due(self._site, until)}
+        self._states.pop(self.whole.key, None)
+        return list(self._states.values())
+
+    async def look_up(self, key: str) -> WatchState:
+        """Of a page that may be none of those that were read."""
+        if key not in self._states:
+            self._states[key] = await self._trees.watched(key) or WatchState(key, self._site)
+        return self._states[key]
 
     def __iter__(self) -> Iterator[WatchState]:
         return iter(self._states.values())
@@ -71,9 +86,22 @@ class WatchStates:
         how = schedule.left if counts else schedule.let_go
         await self._remember(how(state, reason, *self._when))
 
-    async def listed(self, began: datetime, problem: str | None) -> None:
-        """The cycle that began then is over."""
-        await self._remember(replace(self.whole, fetched_at=began, error=problem))
+    async def rested(self, state: WatchState) -> None:
+        await self._remember(schedule.rested(state, *self._when))
+
+    async def waits(self, key: str, *, ask: bool) -> None:
+        """The page is looked at again when the site is listed; `ask`: though no listing may name it."""
+        state = self.of(key)
+        asked_at = self._clock.now() if ask else state.asked_at
+        await self._trees.watch(replace(state, due_at=self.whole.due_at, asked_at=asked_at))
+
+    async def listed(self, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> None:
+        """The cycle that began then is over, and has looked at the site as a whole."""
+        await self._remember(schedule.listed(self.whole, began, seconds, problem, soon=soon))
+
+    async def passed(self, began: datetime) -> None:
+        """The cycle that began then is over, and has looked at pages that were due."""
+        await self._remember(replace(self.whole, fetched_at=began))
 
     @property
     def _when(self) -> tuple[datetime, Pace, float]:

@@ -60,9 +60,11 @@ class SiteWatcher:
         self._workers = workers
         self._chance = chance or random.Random()
         self._woken = asyncio.Event()
+        self.list_next = True  # what the settings say of a site may have changed while nobody watched
 
     async def cycle(self) -> CycleSummary:
         """Look at what is due. A site that cannot be opened is an alert, not an error. Raises store and log errors."""
+        listing, self.list_next = self.list_next, False
         try:
             async with self._open_fetcher(self.site) as fetcher:
                 return await WatchCycle(
@@ -76,6 +78,7 @@ class SiteWatcher:
                     guard=self._guard,
                     chance=self._chance,
                     workers=self._workers,
+                    listing=listing,
                 ).run()
         except SiteUnusable as error:
             log.warning("site_unusable", site=self.site.name, reason=str(error))
@@ -89,7 +92,7 @@ class SiteWatcher:
         if urls is not None:
             keys = sorted({page_key(url) for url in urls if in_scope(self.site, url)})
         for key in keys:
-            await self._trees.watch(replace(await self._state(key), asked_at=self._clock.now()))
+            await self._trees.watch(replace(await self._state(key), asked_at=self._clock.now(), due_at=None))
         if keys:
             self._woken.set()
         return len(keys)
@@ -116,6 +119,7 @@ class SiteWatcher:
                 if self.site.is_folder and summary.counts["missed"]:
                     pause = min(pause, self._pace.absent_for)  # see soon whether a build was under way
             except IngestError as error:
+                self.list_next = True
                 failures += 1
                 pause = min(self._every * 2.0 ** min(failures - 1, 20), MAX_BACKOFF_SECONDS)
                 log.warning("cycle_failed", site=self.site.name, failures=failures, reason=str(error))
@@ -126,11 +130,12 @@ class SiteWatcher:
                 continue
 
     async def _listen(self, stop: asyncio.Event) -> None:
-        """Wake when files change, while that can be watched; the folder is scanned every cycle all the same."""
+        """Wake when files change, while that can be watched; the folder is listed when that is due all the same."""
         while not stop.is_set():
             try:
                 async for files in folder_changes(self.site.start, stop):
                     log.info("files_changed", site=self.site.name, files=files)
+                    self.list_next = True
                     self._woken.set()
             except SiteUnusable as error:
                 log.info("folder_not_watched", site=self.site.name, reason=str(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -13,6 +13,8 @@ from ingest.model import PARSER_VERSION, Block, Claims, Crumb, Node
 from ingest.ports import PageState, SiteAncestor, TreeStore, WatchState
 from tests.contract.conftest import OpenTrees
 from tests.contract.records import BASE, NOON, RICH, live, page, without_page
+
+HOUR = timedelta(hours=1)
 
 # --- place
 
@@ -268,6 +270,42 @@ async def test_watching_gives_all_watch_states_of_a_site_in_the_order_of_their_k
         WatchState("site:docs", "docs", error="no sitemap"),
     ]
     assert [state async for state in trees.watching("nowhere")] == []
+
+
+async def due(trees: TreeStore, until: datetime) -> set[str]:
+    return {state.key async for state in trees.due("docs", until)}
+
+
+async def test_due_are_the_states_whose_time_has_come_and_those_without_a_time(trees: TreeStore) -> None:
+    for name, due_at in (("past", NOON), ("now", NOON + HOUR), ("later", NOON + 2 * HOUR), ("never looked at", None)):
+        await trees.watch(WatchState(BASE + name, "docs", due_at=due_at))
+    await trees.watch(WatchState(BASE + "elsewhere", "other", due_at=NOON))
+    await trees.reserve(BASE + "numbered", "docs")
+    assert await due(trees, NOON + HOUR) == {BASE + name for name in ("past", "now", "never looked at", "numbered")}
+    assert await due(trees, NOON + 3 * HOUR) >= {BASE + "later"}
+
+
+async def test_due_follows_every_write_of_a_state(trees: TreeStore) -> None:
+    await trees.watch(WatchState(BASE + "p", "docs", due_at=NOON))
+    await trees.watch(WatchState(BASE + "p", "docs", due_at=NOON + HOUR, etag="e"))
+    await trees.reserve(BASE + "p", "docs")
+    assert await due(trees, NOON) == set()
+    assert [state async for state in trees.due("docs", NOON + HOUR)] == [
+        WatchState(BASE + "p", "docs", seq=1, due_at=NOON + HOUR, etag="e")
+    ]
+    await trees.watch(WatchState(BASE + "p", "docs"))
+    assert await due(trees, NOON) == {BASE + "p"}
+
+
+async def test_due_gives_many_states_to_a_caller_who_writes_them_meanwhile(trees: TreeStore) -> None:
+    keys = [f"{BASE}p{number:03}" for number in range(520)]
+    await asyncio.gather(*(trees.watch(WatchState(key, "docs", due_at=NOON)) for key in keys))
+    seen = []
+    async for state in trees.due("docs", NOON):
+        seen.append(state.key)
+        if len(seen) in (1, 510):
+            await trees.watch(replace(state, due_at=NOON + HOUR))
+    assert sorted(seen) == keys
 
 
 async def test_watching_many_states_misses_none_and_lets_its_caller_write_meanwhile(trees: TreeStore) -> None:

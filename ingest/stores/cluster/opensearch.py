@@ -109,8 +109,9 @@ class OpenSearch:
     # --- indexes
 
     async def ensure(self, alias: str, definition: Json) -> None:
-        """Make the index behind `alias` where there is none. One that was made by a newer definition (`_meta.schema`)
-        is left alone: StoreUnavailable."""
+        """Make the index behind `alias` where there is none; one of an earlier version gets the fields that came since, which
+        its documents do not have. One that was made by a newer definition (`_meta.schema`) is left alone:
+        StoreUnavailable."""
         if not await self.call(lambda client: client.indices.exists_alias(name=alias)):
             body = {**definition, "aliases": {alias: {}}}
             # Of two that make it at once, the second is told that it exists (400) and is as well served.
@@ -123,6 +124,9 @@ class OpenSearch:
                 f"{alias} at {self._url} has schema {schemas}, this ritbot knows {known}: upgrade ritbot, or name"
                 " another index"
             )
+        fields = definition["mappings"]["properties"]
+        if any(fields.keys() - index["mappings"]["properties"].keys() for index in found.values()):
+            await self.call(lambda client: client.indices.put_mapping(index=alias, body={"properties": fields}))
 
     async def refresh(self, alias: str) -> None:
         """Make searchable what was written before this call. Callers that come while a refresh runs, which may be

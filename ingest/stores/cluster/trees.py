@@ -21,6 +21,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Self
 from uuid import uuid4
 
@@ -50,7 +51,7 @@ _WATCH: Json = {
         "_meta": {"schema": 1},
         "properties": {
             **dict.fromkeys(("key", "site"), WORD),
-            "seq": NUMBER,
+            **dict.fromkeys(("seq", "due_at"), NUMBER),
             "state": KEPT,
         },
     },
@@ -222,6 +223,15 @@ class OpenSearchTreeStore:
         async for document in self._server.every(self._watch, _all_of(site=[site]), "key"):
             yield _watch_state(document.source)
 
+    async def due(self, site: str, until: datetime) -> AsyncIterator[WatchState]:
+        await self._server.refresh(self._watch)
+        later: Json = {
+            "range": {"due_at": {"gt": _milliseconds(until)}}
+        }  # not set: at once, also where an older ritbot wrote
+        query = {"bool": {**_all_of(site=[site])["bool"], "must_not": [later]}}
+        async for document in self._server.every(self._watch, query, "key"):
+            yield _watch_state(document.source)
+
     async def watch(self, state: WatchState) -> None:
         new = _watch_source(replace(state, seq=0))
         changes = {field: value for field, value in new.items() if field != "seq"}
@@ -233,8 +243,19 @@ class OpenSearchTreeStore:
 
 
 def _watch_source(state: WatchState) -> Json:
-    """The state is one string, so that an update replaces it whole; `site` and `seq` count, not what it says of them."""
-    return {"key": state.key, "site": state.site, "seq": state.seq, "state": codec.dump_watch(state).decode()}
+    """The state is one string, so that an update replaces it whole; `site` and `seq` count, not what it says of them.
+    `due_at` stands beside it to be searched for, in milliseconds since 1970."""
+    return {
+        "key": state.key,
+        "site": state.site,
+        "seq": state.seq,
+        "due_at": _milliseconds(state.due_at) if state.due_at else None,
+        "state": codec.dump_watch(state).decode(),
+    }
+
+
+def _milliseconds(when: datetime) -> int:
+    return int(when.timestamp() * 1000)
 
 
 def _watch_state(source: Json) -> WatchState:

@@ -1,6 +1,6 @@
 """The tables of the TreeStore's SQLite file (stores/sqlite.py), and how an older file becomes one of today."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 SCHEMA = (
     """CREATE TABLE records (
          id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, site TEXT NOT NULL, version TEXT NOT NULL,
@@ -18,8 +18,10 @@ SCHEMA = (
     """CREATE TABLE texts (
          record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL,
          node BLOB NOT NULL, PRIMARY KEY (record, position))""",
-    "CREATE TABLE watched (key TEXT PRIMARY KEY, site TEXT NOT NULL, seq INTEGER NOT NULL, state BLOB)",
+    """CREATE TABLE watched (
+         key TEXT PRIMARY KEY, site TEXT NOT NULL, seq INTEGER NOT NULL, state BLOB, due_at REAL NOT NULL DEFAULT 0)""",
     "CREATE INDEX watched_by_site ON watched (site)",
+    "CREATE INDEX watched_by_due ON watched (site, due_at, key)",
     "CREATE TABLE sites (site TEXT PRIMARY KEY, changed INTEGER NOT NULL)",
     "CREATE TABLE revisions (last INTEGER NOT NULL)",
     "INSERT INTO revisions VALUES (0)",
@@ -28,5 +30,11 @@ UPGRADES = {
     1: (  # what was remembered is learned again by the next look at each page; the numbers given out stay
         *(f"ALTER TABLE watched DROP COLUMN {c}" for c in "etag last_modified misses missed_since fetched_at".split()),
         "ALTER TABLE watched ADD COLUMN state BLOB",
-    )
+    ),
+    2: (  # seconds since 1970; 0: at once
+        "ALTER TABLE watched ADD COLUMN due_at REAL NOT NULL DEFAULT 0",
+        """UPDATE watched SET due_at = coalesce(
+             (julianday(json_extract(CAST(state AS TEXT), '$.due_at')) - 2440587.5) * 86400.0, 0)""",
+        "CREATE INDEX watched_by_due ON watched (site, due_at, key)",
+    ),
 }

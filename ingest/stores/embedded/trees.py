@@ -106,6 +106,13 @@ class SqliteTreeStore:
                 yield state
             after = states[-1].key
 
+    async def due(self, site: str, until: datetime) -> AsyncIterator[WatchState]:
+        after = (-1.0, "")
+        while rows := await self._database.read(partial(_due, site=site, until=until.timestamp(), after=after)):
+            for _, state in rows:
+                yield state
+            after = rows[-1][0], rows[-1][1].key
+
     async def _strings(self, statement: str, *parameters: str) -> list[str]:
         return await self._database.read(lambda db: [row[0] for row in db.execute(statement, parameters)])
 
@@ -285,6 +292,13 @@ def _watching(db: sqlite3.Connection, site: str, after: str) -> list[WatchState]
     return [_state(row) for row in db.execute(statement, (site, after))]
 
 
+def _due(db: sqlite3.Connection, site: str, until: float, after: tuple[float, str]) -> list[tuple[float, WatchState]]:
+    """Row by row along the index, so that those that are not due are never touched."""
+    statement = f"""SELECT * FROM watched INDEXED BY watched_by_due
+        WHERE site = ? AND due_at <= ? AND (due_at, key) > (?, ?) ORDER BY due_at, key LIMIT {_SCANNED}"""
+    return [(row["due_at"], _state(row)) for row in db.execute(statement, (site, until, *after))]
+
+
 def _state(row: sqlite3.Row) -> WatchState:
     numbered = WatchState(row["key"], row["site"], row["seq"])
     with _reading(row["key"]):
@@ -292,9 +306,10 @@ def _state(row: sqlite3.Row) -> WatchState:
 
 
 def _watch(db: sqlite3.Connection, state: WatchState) -> None:
-    statement = """INSERT INTO watched (key, site, seq, state) VALUES (?, ?, 0, ?)
-        ON CONFLICT (key) DO UPDATE SET site = excluded.site, state = excluded.state"""
-    db.execute(statement, (state.key, state.site, codec.dump_watch(state)))
+    statement = """INSERT INTO watched (key, site, seq, state, due_at) VALUES (?, ?, 0, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET site = excluded.site, state = excluded.state, due_at = excluded.due_at"""
+    due_at = state.due_at.timestamp() if state.due_at else 0.0
+    db.execute(statement, (state.key, state.site, codec.dump_watch(state), due_at))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -235,10 +235,33 @@ async def test_an_older_file_is_brought_up_to_date_step_by_step(path: Path) -> N
             )
 
 
+def without_due_at(db: sqlite3.Connection) -> None:
+    db.execute("DROP INDEX watched_by_due")
+    db.execute("ALTER TABLE watched DROP COLUMN due_at")
+    db.execute("PRAGMA user_version = 2")
+
+
+async def test_a_store_of_the_second_version_learns_when_pages_are_due(path: Path) -> None:
+    now = datetime(2026, 5, 1, 12, 0, 0, 123456, UTC)
+    later = WatchState("later", "docs", due_at=now + timedelta(hours=1), etag="e")
+    async with SqliteTreeStore(path) as trees:
+        for state in (WatchState("now", "docs", due_at=now), later):
+            await trees.watch(state)
+        await trees.reserve("numbered", "docs")
+    with sqlite3.connect(path) as db:
+        without_due_at(db)
+    db.close()
+    async with SqliteTreeStore(path) as trees:
+        soon = now + timedelta(seconds=1)
+        assert {state.key async for state in trees.due("docs", soon)} == {"now", "numbered"}
+        assert later in [state async for state in trees.due("docs", now + timedelta(hours=2))]
+
+
 async def test_a_store_of_the_first_version_keeps_its_numbers(path: Path) -> None:
     async with SqliteTreeStore(path) as trees:
         assert await trees.reserve("p", "docs") == 1
     with sqlite3.connect(path) as db:
+        without_due_at(db)
         db.execute("ALTER TABLE watched DROP COLUMN state")
         for column in ("etag", "last_modified", "missed_since", "fetched_at"):
             db.execute(f"ALTER TABLE watched ADD COLUMN {column} TEXT")

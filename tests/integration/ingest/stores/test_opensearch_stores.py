@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 
+from ingest.codec import dump_watch
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.ports import Stored, WatchState
-from ingest.stores.cluster.opensearch import BulkItem, OpenSearch, StoredDocument
+from ingest.stores.cluster.opensearch import KEPT, NUMBER, WORD, BulkItem, OpenSearch, StoredDocument
 from ingest.stores.cluster.pages import document_id
 from ingest.stores.cluster.trees import OpenSearchTreeStore
 from ingest.stores.cluster.words import OpenSearchWords
@@ -193,6 +195,19 @@ async def test_an_index_of_a_newer_ritbot_is_left_alone(server: OpenSearch, name
     with pytest.raises(StoreUnavailable, match=r"schema \[99\]"):
         async with OpenSearchTreeStore(server, name):
             pass
+
+
+async def test_an_index_of_an_earlier_ritbot_gets_the_fields_that_came_since(server: OpenSearch, name: str) -> None:
+    properties = {"key": WORD, "site": WORD, "seq": NUMBER, "state": KEPT}
+    mapping = {"dynamic": "strict", "_meta": {"schema": 1}, "properties": properties}
+    body = {"aliases": {f"{name}-watch": {}}, "mappings": mapping}
+    await server.call(lambda client: client.indices.create(index=f"{name}-watch-1", body=body))
+    old = {"key": "old", "site": "docs", "seq": 7, "state": dump_watch(WatchState("old", "docs", etag="e")).decode()}
+    await server.write(f"{name}-watch", StoredDocument(document_id("old"), old), None)
+    async with OpenSearchTreeStore(server, name) as trees:
+        await trees.watch(WatchState("new", "docs", due_at=datetime(2027, 1, 1, tzinfo=UTC)))
+        found = [state async for state in trees.due("docs", datetime(2026, 1, 1, tzinfo=UTC))]
+        assert found == [WatchState("old", "docs", seq=7, etag="e")]
 
 
 async def test_stores_that_open_at_the_same_time_share_one_index(server: OpenSearch, name: str) -> None:

@@ -129,7 +129,7 @@ def test_validators_are_trusted_for_a_while_only() -> None:
 
 def test_hints_that_lead_to_nothing_are_not_believed_until_the_page_changes() -> None:
     state = NEW
-    for number in range(schedule.BELIEVED):
+    for number in range(schedule.MAX_WASTED_HINTS):
         assert schedule.is_hinted(state, f"day {number}", WEB)
         state = schedule.looked(state, NOW, full=False, lastmod=f"day {number}", hinted=True)
         state = schedule.kept(state, NOW, PACE, 0.0)

@@ -1,0 +1,186 @@
+"""Watch cycles between two listings of a site: they read and look at what is due, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.model import Site
+from ingest.watch.schedule import site_key
+from ingest.watch.watcher import SiteWatcher
+from tests.fakes.docsite import DocSite, page, redirect, status
+from tests.fakes.pipeline import Pipeline, pipeline
+from tests.fakes.site import html
+
+
+class NoWholeSite:
+    """The trees, of which nobody may ask for everything."""
+
+    def __init__(self, trees: Any) -> None:
+        self._trees = trees
+
+    def __getattr__(self, name: str) -> Any:
+        assert name not in ("scan", "watching"), f"{name} reads the whole site"
+        return getattr(self._trees, name)
+
+
+@pytest.fixture
+async def docs() -> AsyncIterator[DocSite]:
+    async with DocSite() as server:
+        yield server
+
+
+@pytest.fixture
+async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
+    """Pages p0 … p9 behind a sitemap, indexed."""
+    docs.pages.update({f"/p{n}": html(f"Page {n}", f"<p>This is page number {n}.</p>") for n in range(10)})
+    listed = "\n".join(docs.url(f"/p{n}") for n in range(10))
+    docs.pages["/sitemap.txt"] = page(listed, content_type="text/plain")
+    site = Site("docs", docs.url("/"), sitemap="/sitemap.txt", allow_private=True, obey_robots=False)
+    async with pipeline(site) as pipe:
+        await pipe.settle()
+        docs.requests.clear()
+        yield pipe
+
+
+async def between_listings(pipe: Pipeline, *due: str) -> SiteWatcher:
+    """A watcher that has listed the site and need not do so for days; of the pages these alone are due."""
+    watcher = pipe.watcher()
+    await watcher.cycle()
+    later = pipe.clock.now().replace(year=2030)
+    async for state in pipe.trees.watching("docs"):
+        due_at = None if state.key in due else later
+        await pipe.trees.watch(replace(state, due_at=due_at))
+    return watcher
+
+
+async def list_now(pipe: Pipeline) -> None:
+    await pipe.watcher().cycle()
+    await pipe.work()
+
+
+async def test_only_what_is_due_is_read_and_looked_at(pipe: Pipeline, docs: DocSite) -> None:
+    real = pipe.trees
+    pipe.trees = NoWholeSite(real)  # type: ignore[assignment]
+    with pytest.raises(AssertionError, match="whole site"):
+        await pipe.watcher().cycle()
+    pipe.trees = real
+    await between_listings(pipe, docs.url("/p1"), docs.url("/p2"))
+    pipe.trees = NoWholeSite(real)  # type: ignore[assignment]
+    watcher = pipe.watcher()
+    watcher.list_next = False
+    docs.pages["/p2"] = html("Page 2", "<p>Edited.</p>")
+    docs.requests.clear()
+    summary = await watcher.cycle()
+    assert summary.counts == {"same": 1, "changed": 1}
+    assert [docs.count(path) for path in ("/p1", "/p2", "/p3", "/sitemap.txt")] == [1, 1, 0, 0]
+    await pipe.work()
+    assert (await pipe.page(docs.url("/p2"))).nodes[0].text == "Edited."
+    assert (await watcher.cycle()).counts == {}
+
+
+async def test_a_page_that_is_gone_waits_for_the_listing_which_weighs_all_losses(pipe: Pipeline, docs: DocSite) -> None:
+    watcher = await between_listings(pipe, docs.url("/p1"))
+    docs.pages["/p1"] = status(410)
+    for _ in range(2):
+        assert (await watcher.cycle()).counts == {}
+    assert docs.count("/p1") == 1
+    pipe.clock.advance(days=3000)
+    await list_now(pipe)
+    assert "p1" not in await pipe.live()
+
+
+async def test_a_page_that_moved_waits_for_the_listing_and_keeps_its_ids(pipe: Pipeline, docs: DocSite) -> None:
+    watcher = await between_listings(pipe, docs.url("/p1"))
+    before = await pipe.ids(docs.url("/p1"))
+    docs.pages["/q1"], docs.pages["/p1"] = docs.pages["/p1"], redirect("/q1", 301)
+    assert (await watcher.cycle()).counts == {}
+    pipe.clock.advance(days=3000)
+    await list_now(pipe)
+    assert await pipe.ids(docs.url("/q1")) == before
+
+
+async def test_what_someone_asks_for_does_not_wait(pipe: Pipeline, docs: DocSite) -> None:
+    watcher = await between_listings(pipe)
+    docs.pages["/new"] = html("New", "<p>In no sitemap.</p>")
+    docs.pages["/p1"] = html("Page 1", "<p>Edited.</p>")
+    await watcher.ask([docs.url("/new"), docs.url("/p1")])
+    await watcher.cycle()
+    await pipe.work()
+    assert {"new", "p1"} <= await pipe.live()
+    assert (await pipe.page(docs.url("/p1"))).nodes[0].text == "Edited."
+
+
+async def test_asking_for_the_whole_site_lists_it(pipe: Pipeline, docs: DocSite) -> None:
+    watcher = await between_listings(pipe)
+    await watcher.ask()
+    assert (await watcher.cycle()).counts == {"same": 10}
+    assert (await watcher.cycle()).counts == {}
+
+
+async def test_a_page_that_went_is_left_at_rest(pipe: Pipeline, docs: DocSite) -> None:
+    docs.pages["/p1"] = status(410)
+    pipe.clock.advance(days=1)
+    await list_now(pipe)
+    docs.requests.clear()
+    watcher = await between_listings(pipe, docs.url("/p1"))
+    await watcher.cycle()
+    assert docs.count("/p1") == 0
+    assert docs.url("/p1") not in {state.key async for state in pipe.trees.due("docs", pipe.clock.now())}
+
+
+async def test_a_new_page_found_by_a_link_is_indexed_when_the_site_is_listed(docs: DocSite) -> None:
+    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a>")
+    docs.pages["/a"] = html("A", "<p>Page a.</p>")
+    async with pipeline(Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
+        await pipe.settle()
+        watcher = await between_listings(pipe, docs.url("/a"))
+        docs.pages["/a"] = html("A", "<p>Page a.</p><a href='/new'>new</a>")
+        docs.pages["/new"] = html("New", "<p>A new page.</p>")
+        assert (await watcher.cycle()).counts == {"changed": 1}
+        pipe.clock.advance(days=3000)
+        docs.pages["/a"] = html("A", "<p>Page a.</p>")  # what was found is not forgotten
+        await list_now(pipe)
+        assert await pipe.live() == {"", "a", "new"}
+
+
+async def test_a_site_is_listed_the_more_seldom_the_longer_that_takes(pipe: Pipeline) -> None:
+    class Slow(NoWholeSite):
+        def __getattr__(self, name: str) -> Any:
+            return self.scan if name == "scan" else getattr(self._trees, name)
+
+        async def scan(self, site: str) -> AsyncIterator[Any]:
+            pipe.clock.advance(seconds=20)
+            async for state in self._trees.scan(site):
+                yield state
+
+    real, pipe.trees = pipe.trees, Slow(pipe.trees)  # type: ignore[assignment]
+    began = pipe.clock.now()
+    await pipe.cycle()
+    whole = await real.watched(site_key("docs"))
+    assert whole is not None
+    assert whole.due_at is not None
+    assert (whole.due_at - began).total_seconds() == pytest.approx(1000, rel=0.01)
+
+
+async def test_changed_files_are_listed_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "html"
+    folder.mkdir()
+    (folder / "a.html").write_text(html("A", "<p>Page a.</p>"), encoding="utf-8")
+    async with pipeline(Site("docs", str(folder))) as pipe:
+        await pipe.settle()
+        watcher = await between_listings(pipe)
+        running = asyncio.create_task(watcher.run())
+        async with asyncio.timeout(30):
+            while len(await pipe.sent()) < 2:
+                (folder / "a.html").write_text(html("A", "<p>Page a, edited.</p>"), encoding="utf-8")
+                await asyncio.sleep(0.5)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
