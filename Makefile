@@ -13,7 +13,7 @@ LOCK := deploy/requirements.lock
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo play test check fast chaos bench-retrieval bench-parse bench-events cluster manual lock clean
+.PHONY: help demo play test check fast chaos bench-retrieval bench-parse bench-events bench-cycle cluster manual lock clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,6 +49,9 @@ bench-parse: $(READY) ## Pages a second from HTML to tree
 
 bench-events: $(READY) ## Seconds from a changed page to a search that finds it, memory of each role: PAGES=100 EDITS=20
 	@$(BIN)/python -m tests.bench.bench_events
+
+bench-cycle: $(READY) ## Seconds and reads of a watch cycle with 100 pages due, of 1,000 and of 100,000: PAGES=100000 DUE=100
+	@$(BIN)/python -m tests.bench.bench_cycle
 
 cluster: $(READY) ## Kafka, OpenSearch and a stand-in for Qdrant on this machine, until Ctrl-C
 	@exec $(BIN)/python -m tests.servers.cluster

@@ -204,7 +204,7 @@ class OpenSearchTreeStore:
                 self._server.documents(self._watch, [document_id(key)]), self._read(key, ["record.seq"])
             )
             old = watched.get(document_id(key))
-            source = old.source if old else _watch_source(WatchState(key, site))
+            source = old.source if old else watch_source(WatchState(key, site))
             seq: int = 1 + max(above, source["seq"], handled.source["record"]["seq"] if handled else 0)
             new = StoredDocument(document_id(key), {**source, "site": site, "seq": seq})
             try:
@@ -233,7 +233,7 @@ class OpenSearchTreeStore:
             yield _watch_state(document.source)
 
     async def watch(self, state: WatchState) -> None:
-        new = _watch_source(replace(state, seq=0))
+        new = watch_source(replace(state, seq=0))
         changes = {field: value for field, value in new.items() if field != "seq"}
         body = {"doc": changes, "upsert": new}
         params = {"retry_on_conflict": _REPEATS, "require_alias": "true"}
@@ -242,7 +242,7 @@ class OpenSearchTreeStore:
         )
 
 
-def _watch_source(state: WatchState) -> Json:
+def watch_source(state: WatchState) -> Json:
     """The state is one string, so that an update replaces it whole; `site` and `seq` count, not what it says of them.
     `due_at` stands beside it to be searched for, in milliseconds since 1970."""
     return {
