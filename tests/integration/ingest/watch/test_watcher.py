@@ -286,13 +286,13 @@ async def test_losing_what_the_watcher_remembers_costs_looks_and_nothing_else(pi
     assert (len(pipe.embedder.embedded), len(await pipe.sent())) == (embedded, sent)
 
 
-async def test_two_watchers_and_two_indexers_at_once_do_no_harm(pipe: Pipeline, docs: DocSite) -> None:
+async def test_two_watchers_at_once_do_no_harm(pipe: Pipeline, docs: DocSite) -> None:
     publish(docs, **many(8))
     for version in range(3):
         publish(docs, **{n: b.replace("number", f"number {version}") for n, b in many(8).items()})
         await asyncio.gather(pipe.watcher().ask(), pipe.watcher().ask())
         await asyncio.gather(pipe.cycle(), pipe.cycle())
-        await asyncio.gather(pipe.work(), pipe.work())
+        await pipe.work()
     assert len(await pipe.live()) == 8
     assert "number 2" in (await pipe.page(docs.url("/p1"))).nodes[0].text
     assert await pipe.stray() == {}
