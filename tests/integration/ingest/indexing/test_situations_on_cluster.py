@@ -241,7 +241,7 @@ async def test_what_two_services_had_finished_when_they_were_stopped_is_committe
     pipe: Pipeline, docs: DocSite
 ) -> None:
     publish(docs, **{f"p{n}": slow(0.2, html(f"Page {n}", f"<p>This is page {n}.</p>")) for n in range(40)})
-    await pipe.tick()
+    await pipe.cycle()
 
     async def handled() -> bool:
         return all(service.totals.outcomes["new"] for service in services)
