@@ -20,7 +20,7 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from deploy.settings.root import LogSettings
+from deploy.settings.process import LogSettings
 
 HANDLER = "ritbot"
 TALKATIVE = (

@@ -52,6 +52,8 @@ def settings_of(
     before = above or {}
     config, folder = config or before.get("config"), folder or before.get("folder")
     settings = load(config)
+    for notice in settings.notices:
+        errors.print(Text(notice, style="yellow"), soft_wrap=True)
     if folder is not None:
         settings = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
     log.configure(settings.log, server=server)

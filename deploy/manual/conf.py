@@ -61,7 +61,7 @@ def fill_settings(app: Any, page: str, source: list[str]) -> None:
 def described() -> list[Described]:
     """All settings, sections together, without what holds for one machine only."""
     rows = [row._replace(default=PLATFORM_FOLDER) if row.name == "index.folder" else row for row in describe({})]
-    return sorted((row for row in rows if row.name != "sites"), key=section)
+    return sorted((row for row in rows), key=section)
 
 
 def section(row: Described) -> str:

@@ -12,7 +12,7 @@ import uvicorn
 
 from deploy.serving.connections import LimitedProtocol, without_those_who_left
 from deploy.settings.messages import SettingsError
-from deploy.settings.stores import HttpSettings
+from deploy.settings.process import HttpSettings
 
 log = structlog.get_logger()
 

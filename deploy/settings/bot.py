@@ -1,4 +1,4 @@
-"""Settings of the bot: how long it keeps what people asked, and the keys for the tokens that it keeps."""
+"""[bot] and [answers]: how long is kept what people asked, the keys for the tokens that are kept, how much may be asked."""
 
 from __future__ import annotations
 
@@ -54,3 +54,13 @@ class BotSettings(SettingsTable):
     @property
     def sealing_keys(self) -> tuple[str, ...]:
         return tuple(_listed(self.keys)) if self.keys else ()
+
+
+class AnswersSettings(SettingsTable):
+    parallel: int = Field(default=8, ge=1, le=256, description="Questions answered side by side in one process.")
+    timeout: float = Field(default=180.0, ge=1, description="Seconds after which an answer is given up.")
+    per_user: int = Field(default=30, ge=0, description="Questions that a person may ask in an hour; 0: any number.")
+    per_channel: int = Field(default=120, ge=0, description="The same for a channel.")
+    daily_cost: float = Field(
+        default=0.0, ge=0, description="US dollars that answers may cost in a day (UTC); 0: any sum."
+    )

@@ -51,7 +51,7 @@ def complaint(error: ErrorDetails, root: type[BaseModel], name: str, origin: str
     """One error of a validation as a sentence. `name` is the setting's dotted name, `origin` where the
     value came from."""
     if error["type"] == "extra_forbidden":
-        around = _bare(_field(root, error["loc"][:-1])[0])
+        around = bare(_field(root, error["loc"][:-1])[0])
         prefix = name[: len(name) - len(str(error["loc"][-1]))]
         known = [prefix + key for key in around.model_fields]
         return unknown(name, origin, [*known, *(".".join(path) for path, _ in fields(root))])
@@ -147,7 +147,7 @@ def _field(root: type[BaseModel], loc: Loc) -> tuple[Any, Sequence[Any]]:
     hint: Any = root
     metadata: Sequence[Any] = ()
     for step in loc:
-        hint = _bare(hint)
+        hint = bare(hint)
         if isinstance(hint, type) and issubclass(hint, BaseModel):
             field: FieldInfo = hint.model_fields[str(step)]
             hint, metadata = field.annotation, field.metadata
@@ -156,17 +156,17 @@ def _field(root: type[BaseModel], loc: Loc) -> tuple[Any, Sequence[Any]]:
     return hint, metadata
 
 
-def _bare(hint: Any) -> Any:
+def bare(hint: Any) -> Any:
     """A type without Annotated and without None."""
     if get_origin(hint) is Annotated:
-        return _bare(get_args(hint)[0])
+        return bare(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):
-        return next(_bare(arg) for arg in get_args(hint) if arg is not type(None))
+        return next(bare(arg) for arg in get_args(hint) if arg is not type(None))
     return hint
 
 
 def _holds_secrets(hint: Any) -> bool:
-    bare = _bare(hint)
-    if isinstance(bare, type) and issubclass(bare, BaseModel):
-        return any(_holds_secrets(field.annotation) for field in bare.model_fields.values())
-    return bare is SecretStr or any(_holds_secrets(arg) for arg in get_args(bare) if arg is not Ellipsis)
+    plain = bare(hint)
+    if isinstance(plain, type) and issubclass(plain, BaseModel):
+        return any(_holds_secrets(field.annotation) for field in plain.model_fields.values())
+    return plain is SecretStr or any(_holds_secrets(arg) for arg in get_args(plain) if arg is not Ellipsis)

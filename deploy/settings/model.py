@@ -1,4 +1,4 @@
-"""Settings of the language model that answers, and of the one that routes for RDR2."""
+"""[model], [router] and [judge]: the models that answer, route for RDR2 and judge answers, and their endpoints."""
 
 from __future__ import annotations
 
@@ -19,16 +19,37 @@ class PriceSettings(SettingsTable):
     cache_write: float | None = Field(default=None, ge=0, description="The same for tokens written to the cache.")
 
 
-class ModelSettings(SettingsTable):
-    provider: Literal["auto", "extractive", "anthropic"] = Field(
-        default="auto",
-        description="Who answers. extractive: no model, sentences of the pages; needs no key. anthropic: a model behind "
-        "the Messages API. auto: anthropic if api_key is set, else extractive.",
+class EndpointSettings(SettingsTable):
+    """A model behind an endpoint with the Messages API. [router] and [judge] are no more than that: what they leave out is
+    as in [model]."""
+
+    name: Text | None = Field(default=None, description="The model's name at the endpoint; not set: model.name.")
+    api_key: SecretStr | None = Field(
+        default=None, description="The endpoint's key; not set: model.api_key, for model.base_url alone."
     )
+    base_url: Web | None = Field(
+        default=None, description="The endpoint, with the Messages API; not set: model.base_url."
+    )
+    prices: PriceSettings = PriceSettings()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether another model is named, or another endpoint."""
+        return self.name is not None or self.base_url is not None
+
+
+class ModelSettings(EndpointSettings):
+    """The model that answers. `name`, `api_key` and `base_url` are what the other two fall back to."""
+
     name: Text = Field(default="claude-haiku-5-5", description="The model's name at the endpoint.")
     api_key: SecretStr | None = Field(default=None, description="The endpoint's key; not set: ANTHROPIC_API_KEY.")
     base_url: Web | None = Field(
         default=None, description="Another endpoint with the Messages API; not set: ANTHROPIC_BASE_URL."
+    )
+    provider: Literal["auto", "extractive", "anthropic"] = Field(
+        default="auto",
+        description="Who answers. extractive: no model, sentences of the pages; needs no key. anthropic: a model behind "
+        "the Messages API. auto: anthropic if api_key is set, else extractive.",
     )
     proxy: SecretStr | None = Field(default=None, description="Address of a proxy to the endpoint.")
     ca_file: Path | None = Field(
@@ -45,7 +66,6 @@ class ModelSettings(SettingsTable):
     extract_threshold: Share = Field(
         default=0.52, description="extractive: how near a sentence must come to be an answer."
     )
-    prices: PriceSettings = PriceSettings()
 
     @property
     def chosen(self) -> Literal["extractive", "anthropic"]:
@@ -53,14 +73,3 @@ class ModelSettings(SettingsTable):
         if self.provider == "auto":
             return "anthropic" if self.api_key else "extractive"
         return self.provider
-
-
-class RouterSettings(SettingsTable):
-    name: Text | None = Field(
-        default=None, description="The model that routes for the strategy rdr2; not set: the one that answers."
-    )
-    api_key: SecretStr | None = Field(default=None, description="Its endpoint's key; not set: model.api_key.")
-    base_url: Web | None = Field(
-        default=None, description="Its endpoint, with the Messages API; not set: model.base_url."
-    )
-    prices: PriceSettings = PriceSettings()

@@ -10,126 +10,28 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
-from pydantic import (
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, InitSettingsSource, SettingsConfigDict
 from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from deploy.settings import sources
-from deploy.settings.bot import BotSettings
-from deploy.settings.enrichment import EnrichmentSettings
-from deploy.settings.evaluation import EvaluationSettings
+from deploy.settings.bot import AnswersSettings, BotSettings
+from deploy.settings.evaluation import EnrichmentSettings, EvaluationSettings
+from deploy.settings.index import EmbeddingSettings, IndexSettings, WatchSettings
 from deploy.settings.messages import TAKES, default, did_you_mean, fields, takes
 from deploy.settings.messages import SettingsError as SettingsError
-from deploy.settings.model import ModelSettings, RouterSettings
-from deploy.settings.site import WITHOUT_A_MODEL, SettingsTable, Share, Sites, SiteSettings, StrategyName, Text
-from deploy.settings.slack import AnswersSettings, SlackSettings
-from deploy.settings.stores import EventsSettings, HttpSettings, StoresSettings
-from deploy.settings.strategies import StrategiesSettings
+from deploy.settings.model import EndpointSettings, ModelSettings
+from deploy.settings.process import HttpSettings, LogSettings
+from deploy.settings.retrieval import NavigatorSettings, RetrievalSettings, StrategiesSettings
+from deploy.settings.site import WITHOUT_A_MODEL, Sites, SiteSettings, StrategyName
+from deploy.settings.slack import SlackSettings
+from deploy.settings.stores import EventsSettings, StoresSettings
 from ingest.model import Scope, Site
 
 FILE = "ritbot.toml"
-
-
-class IndexSettings(SettingsTable):
-    folder: Path = Field(description="Where the index is kept. One process at a time holds it.")
-    concurrency: int = Field(default=16, ge=1, le=256, description="Pages handled side by side.")
-    chunk_tokens: int = Field(
-        default=160,
-        ge=16,
-        le=512,
-        description="Tokens of text in a chunk, at most what the embedding model reads. The paper takes 512; "
-        "all-MiniLM-L6-v2 reads 256 and drops the rest in silence, and 160 was measured best with it.",
-    )
-    path_tokens: int = Field(
-        default=64, ge=0, le=256, description="Tokens kept free in a chunk for the titles above it."
-    )
-    max_page_bytes: int = Field(default=10_000_000, ge=1, description="Pages larger than this are skipped.")
-    guard_share: Share = Field(default=0.10, description="Nothing goes if a larger share of a site's pages would go.")
-    guard_pages: int = Field(default=5, ge=0, description="As many pages may go whatever their share.")
-
-
-class WatchSettings(SettingsTable):
-    every: float = Field(default=300.0, ge=1, description="Seconds between two rounds of looks at a site.")
-    first: float = Field(default=3_600.0, ge=1, description="Seconds until a new page is looked at again.")
-    soonest: float = Field(default=300.0, ge=1, description="Seconds between looks at a page that changes often.")
-    slowest: float = Field(default=86_400.0, ge=1, description="Seconds between looks at a page that never changes.")
-    full: float = Field(
-        default=604_800.0, ge=1, description="Seconds after which what a server says of change is checked."
-    )
-    misses: int = Field(default=3, ge=1, description="Looks in a row that find nothing before a page is gone.")
-    missing_for: float = Field(default=86_400.0, ge=0, description="Seconds for which a page must have been missing.")
-
-
-class EmbeddingSettings(SettingsTable):
-    model: Text = Field(
-        default="all-MiniLM-L6-v2",
-        description="The sentence-transformers model: a folder (begins with /, . or ~), a name whose weights are "
-        "installed, or, with allow_download, a name on the model hub. After a change, run ritbot reembed.",
-    )
-    batch_size: int = Field(default=32, ge=1, le=4096, description="Chunks embedded in one go.")
-    threads: int | None = Field(default=None, ge=1, description="CPU threads for embedding; not set: torch decides.")
-    allow_download: bool = Field(default=False, description="Whether weights may be fetched from the model hub.")
-
-
-class RetrievalSettings(SettingsTable):
-    n: int = Field(default=50, ge=1, le=1000, description="The best nodes, which make the forest (the paper's n).")
-    k_per_node: int = Field(default=4, ge=1, le=100, description="Chunks searched for each node (the paper: k' = 4n).")
-    recipe: Literal["ritbot", "plain"] = Field(
-        default="ritbot",
-        description="How the best nodes are chosen. plain: as in the paper. ritbot: kappa 30, a page speaks for its "
-        "sections, and a section above another found one takes none of the n places.",
-    )
-    rrf_kappa: int | None = Field(
-        default=None, ge=1, description="Kappa of reciprocal rank fusion; not set: 30, and 60 (the paper's) for plain."
-    )
-    outline: Literal["outline", "json"] = Field(
-        default="outline",
-        description="How the model sees the forest: an indented outline (about a seventh of the tokens) or the paper's JSON.",
-    )
-    summaries: bool = Field(
-        default=True, description="Whether the forest shows the summaries and keywords that ritbot enrich has made."
-    )
-
-
-class NavigatorSettings(SettingsTable):
-    strategy: StrategyName = Field(
-        default="rit",
-        description="How questions are answered where neither the site nor the channel says. All but rit and vanilla "
-        "need a model.",
-    )
-    budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
-    toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
-    read_limit: int = Field(default=10, ge=1, le=50, description="The most sections that one Read takes.")
-    read_characters: int = Field(
-        default=60_000, ge=1000, description="The most text that one Read gives, in characters."
-    )
-    context_warning: float = Field(
-        default=0.80, gt=0, le=1, description="Share of the model's context at which it must answer (the paper's)."
-    )
-
-    @field_validator("toc_budget")
-    @classmethod
-    def _leaves_a_read(cls, value: int, info: ValidationInfo) -> int:
-        budget = info.data.get("budget", value + 1)
-        if value < budget:
-            return value
-        raise PydanticCustomError(TAKES, "a whole number below navigator.budget, so that a call is left to read")
-
-
-class LogSettings(SettingsTable):
-    level: Literal["auto", "debug", "info", "warning", "error"] = Field(
-        default="auto",
-        description="From which level events are logged. auto: warning for terminal commands, info for servers.",
-    )
-    format: Literal["console", "json"] = Field(default="console", description="Lines for people, or JSON objects.")
 
 
 class Settings(BaseSettings):
@@ -147,7 +49,8 @@ class Settings(BaseSettings):
     navigator: NavigatorSettings = NavigatorSettings()
     model: ModelSettings = ModelSettings()
     strategies: StrategiesSettings = StrategiesSettings()
-    router: RouterSettings = RouterSettings()
+    router: EndpointSettings = EndpointSettings()
+    judge: EndpointSettings = EndpointSettings()
     enrichment: EnrichmentSettings = EnrichmentSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     bot: BotSettings = BotSettings()
@@ -155,6 +58,7 @@ class Settings(BaseSettings):
     answers: AnswersSettings = AnswersSettings()
     log: LogSettings = LogSettings()
     sites: Sites = Field(default=(), description="The sites, one [[sites]] table each.")
+    _notices: tuple[str, ...] = PrivateAttr(default=())
 
     @classmethod
     def settings_customise_sources(
@@ -190,18 +94,32 @@ class Settings(BaseSettings):
 
     @property
     def routing(self) -> Settings:
-        """The same, with the model that routes as its model. A key goes nowhere but to its own endpoint."""
-        router, model = self.router, self.model
-        elsewhere = router.base_url is not None and router.base_url != model.base_url
+        """The same, with the model that routes as its model."""
+        return self._at(self.router)
+
+    @property
+    def judging(self) -> Settings:
+        """The same, with the model that judges as its model; at its own prices, where it is another one."""
+        return self._at(self.judge) if self.judge.wanted else self
+
+    def _at(self, endpoint: EndpointSettings) -> Settings:
+        """A key goes nowhere but to its own endpoint, and prices hold for their own model."""
+        model = self.model
+        elsewhere = endpoint.base_url is not None and endpoint.base_url != model.base_url
         made = model.model_copy(
             update={
-                "name": router.name or model.name,
-                "base_url": router.base_url or model.base_url,
-                "api_key": router.api_key or (None if elsewhere else model.api_key),
-                "prices": router.prices,
+                "name": endpoint.name or model.name,
+                "base_url": endpoint.base_url or model.base_url,
+                "api_key": endpoint.api_key or (None if elsewhere else model.api_key),
+                "prices": endpoint.prices,
             }
         )
         return self.model_copy(update={"model": made})
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is to be told of settings that an earlier version had."""
+        return self._notices
 
     def strategy_of(self, scope: Scope) -> str:
         """What the sites of a scope agree on, else the one set for all."""
@@ -248,6 +166,7 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
     read = tuple(InitSettingsSource(Settings, init_kwargs=layer.values) for layer in layers)
     try:
         settings = Settings(_build_sources=(read, {}))  # type: ignore[call-arg]  # an argument of BaseSettings
+        settings._notices = tuple(notice for layer in layers for notice in layer.notices)
     except ValidationError as error:
         wrong += [sources.explained(found, Settings, layers) for found in error.errors()]
     if wrong:
@@ -272,8 +191,10 @@ class Described(NamedTuple):
 
 
 def describe(environ: Mapping[str, str] = os.environ) -> list[Described]:
-    """Every setting, in the order of this file; those of a site as `sites[].name`."""
-    rows = [(".".join(path), field) for path, field in fields(Settings)]
+    """Every setting, in the order of this file; those of a site as `sites[].name`. The prices of the models beside the
+    one that answers are not told again."""
+    again = (("router", "prices"), ("judge", "prices"), ("sites",))
+    rows = [(".".join(path), field) for path, field in fields(Settings) if path[:2] not in again]
     rows += [(f"sites[].{name}", field) for name, field in SiteSettings.model_fields.items()]
     folder = sources.machine(environ).values["index"].get("folder")
     return [

@@ -1,4 +1,4 @@
-"""Settings of the conversation in Slack, and of how much may be asked."""
+"""[slack]: how ritbot is connected with Slack, and how it behaves there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ class SlackSettings(SettingsTable):
     follow_ups: bool = Field(default=True, description="Whether it answers on in a thread without a new mention.")
     api_url: Web = Field(default="https://slack.com/api/", description="The address of Slack's Web API.")
     proxy: SecretStr | None = Field(default=None, description="Address of a proxy to Slack.")
-    ping: float = Field(default=10.0, gt=0, description="socket: seconds between two signs that the connection lives.")
 
     @property
     def wanted(self) -> bool:
@@ -71,16 +70,3 @@ class SlackSettings(SettingsTable):
         if several:
             return [*heard_by, "client_secret"] if listens else []
         return ["bot_token", *heard_by]
-
-
-class AnswersSettings(SettingsTable):
-    parallel: int = Field(default=8, ge=1, le=256, description="Questions answered side by side in one process.")
-    timeout: float = Field(default=180.0, ge=1, description="Seconds after which an answer is given up.")
-    lease: float = Field(
-        default=60.0, ge=3, description="Seconds after which another process goes on with the answer of one that died."
-    )
-    per_user: int = Field(default=30, ge=0, description="Questions that a person may ask in an hour; 0: any number.")
-    per_channel: int = Field(default=120, ge=0, description="The same for a channel.")
-    daily_cost: float = Field(
-        default=0.0, ge=0, description="US dollars that answers may cost in a day (UTC); 0: any sum."
-    )

@@ -1,7 +1,11 @@
 """The places that settings come from, each read into a layer: variables, the TOML file, the machine.
 
-A layer knows where each of its values came from, so that a wrong one can be traced. Nothing here
-reads the environment: it is an argument.
+A layer knows where each of its values came from, so that a wrong one can be traced. Nothing here reads the environment:
+it is an argument.
+
+pydantic-settings merges the layers and checks them; its own sources for TOML and variables are not taken, for three
+things that they do not keep. They stop at the first thing that cannot be read, where all that is wrong is told at once;
+they do not remember which variable or line a value came from; and they read the process's environment themselves.
 """
 
 from __future__ import annotations
@@ -12,14 +16,15 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic_core import ErrorDetails
 
-from deploy.settings.messages import SettingsError, complaint, fields, unknown
+from deploy.settings.former import FIXED, RENAMED, notice, take_out
+from deploy.settings.messages import SettingsError, bare, complaint, fields, unknown
 
 PREFIX = "RITBOT_"
 CONFIG = "RITBOT_CONFIG"
@@ -51,6 +56,21 @@ class Layer:
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[Loc, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def up_to_date(self) -> Layer:
+        """The same without settings that an earlier version had, and what is to be told of them."""
+        origins, notices = dict(self.origins), []
+        for path in (*RENAMED, *FIXED):
+            value = take_out(self.values, path)
+            if value is None:
+                continue
+            origin = origins.pop(path, "")
+            notices.append(notice(path, origin))
+            if (new := RENAMED.get(path)) and new not in origins:
+                _put(self.values, new, value)
+                origins[new] = origin
+        return replace(self, origins=origins, notices=tuple(notices))
 
 
 def variable(path: tuple[str, ...]) -> str:
@@ -62,7 +82,8 @@ def variables(root: type[BaseModel], environ: Mapping[str, str]) -> Layer:
     """The RITBOT_ variables; empty ones count as not set, a list is written as JSON. A variable with `__` must
     be a setting. Others are let pass (a cluster sets RITBOT_PORT and the like by itself for a service called
     ritbot) unless they only lack an underscore."""
-    known = {variable(path): path for path, _ in fields(root)}
+    listed = {path for path, found in fields(root) if get_origin(bare(found.annotation)) is tuple}
+    known = {variable(path): path for path in (*RENAMED, *FIXED, *(path for path, _ in fields(root)))}
     squeezed = {name.replace("__", "_") for name in known}
     values: dict[str, Any] = {}
     origins: dict[Loc, str] = {}
@@ -72,13 +93,14 @@ def variables(root: type[BaseModel], environ: Mapping[str, str]) -> Layer:
             continue
         if name in known:
             try:
-                _put(values, known[name], json.loads(text) if known[name] == ("sites",) else text)
+                _put(values, known[name], json.loads(text) if known[name] in listed else text)
                 origins[known[name]] = name
             except ValueError:
-                problems.append(f"{name}: got text that is not JSON; it takes a list of tables as JSON")
+                what = "tables" if known[name] == ("sites",) else "texts"
+                problems.append(f"{name}: got text that is not JSON; it takes a list of {what} as JSON")
         elif "__" in name or name.replace("__", "_") in squeezed:
-            problems.append(unknown(name, "variable", known))
-    return Layer(values, origins, (*problems, *_anchor(values, Path.cwd())))
+            problems.append(unknown(name, "variable", map(variable, (path for path, _ in fields(root)))))
+    return Layer(values, origins, (*problems, *_anchor(values, Path.cwd()))).up_to_date()
 
 
 def file(path: Path) -> Layer:
@@ -93,7 +115,7 @@ def file(path: Path) -> Layer:
     except tomllib.TOMLDecodeError as error:
         return Layer(problems=(_syntax(path, text, str(error)),))
     origins: dict[Loc, str] = {loc: str(path) for loc in _leaves(values)}
-    return Layer(values, origins, tuple(_anchor(values, path.absolute().parent)))
+    return Layer(values, origins, tuple(_anchor(values, path.absolute().parent))).up_to_date()
 
 
 def machine(environ: Mapping[str, str], platform: str = sys.platform) -> Layer:
@@ -151,6 +173,8 @@ def _put(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
     *above, last = path
     for step in above:
         values = values.setdefault(step, {})
+        if not isinstance(values, dict):  # it is told by the validation
+            return
     values[last] = value
 
 

@@ -1,4 +1,4 @@
-"""Settings of what keeps the index and carries the events, and of the address where a process says how it is."""
+"""[stores] and [events]: what keeps the index, and what carries the events."""
 
 from __future__ import annotations
 
@@ -41,9 +41,6 @@ class StoresSettings(SettingsTable):
     )
     qdrant_url: Web = Field(default="http://localhost:6333", description="cluster: the address of Qdrant.")
     qdrant_api_key: SecretStr | None = Field(default=None, description="cluster: the key of Qdrant.")
-    patience: float = Field(
-        default=60.0, ge=0, description="cluster: seconds to go on trying while a store does not answer."
-    )
 
 
 class EventsSettings(SettingsTable):
@@ -75,10 +72,6 @@ class EventsSettings(SettingsTable):
         default=None, description="kafka: the certificate to show, where brokers ask for one."
     )
     key_file: Path | None = Field(default=None, description="kafka: its private key, where it is in another file.")
-    timeout: float = Field(default=30.0, gt=0, description="kafka: seconds that a request may take.")
-    session: float = Field(
-        default=30.0, ge=1, description="kafka: seconds of silence after which another indexer takes over."
-    )
 
     @field_validator("password")
     @classmethod
@@ -96,21 +89,3 @@ class EventsSettings(SettingsTable):
         if value is None or info.data.get("tls", True):
             return value
         raise PydanticCustomError(TAKES, "a path where events.tls is true")
-
-
-class HttpSettings(SettingsTable):
-    """Every role says here how it is, and the watcher takes calls of a publishing pipeline."""
-
-    host: Text = Field(default="127.0.0.1", description="The address to listen at; 0.0.0.0: at all of this machine's.")
-    port: int = Field(default=8321, ge=0, le=65535, description="The port; 0: a free one, which is printed.")
-    hook_secret: SecretStr | None = Field(
-        default=None,
-        description="The secret under which POST /hooks/docs is signed; not set: there is no such address.",
-    )
-
-    @field_validator("hook_secret")
-    @classmethod
-    def _is_long_enough(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is None or len(value.get_secret_value()) >= 16:
-            return value
-        raise PydanticCustomError(TAKES, "a secret of at least 16 characters")

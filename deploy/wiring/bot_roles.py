@@ -9,7 +9,6 @@ from typing import get_args
 
 from pydantic import SecretStr
 
-from bot.answering.lease import LeaseTimings
 from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
@@ -135,7 +134,6 @@ async def open_answering(
                 parallel=answers.parallel,
                 timeout=answers.timeout,
                 quota=quota,
-                lease=LeaseTimings(lease=answers.lease),
                 retry=RetryPolicy(attempts=3),
             ),
         )
@@ -176,7 +174,7 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy), ping=slack.ping)
+            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy))
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None

@@ -71,7 +71,6 @@ def _vectors(settings: Settings, embedder: Embedder, *, beside: bool = False) ->
         collection=_collection(settings, embedder),
         beside=beside,
         api_key=stores.qdrant_api_key.get_secret_value() if stores.qdrant_api_key else None,
-        patience=stores.patience,
     )
 
 
@@ -87,7 +86,6 @@ def _opensearch(settings: Settings) -> OpenSearch:
         user=stores.opensearch_user,
         password=password.get_secret_value() if password else None,
         ca_file=str(stores.opensearch_ca_file) if stores.opensearch_ca_file else None,
-        patience=stores.patience,
     )
 
 

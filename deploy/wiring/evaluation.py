@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deploy.settings.messages import SettingsError, did_you_mean
-from deploy.settings.model import RouterSettings
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import anthropic_model, ground_of, is_priced, recipe_of, unpriced
 from deploy.wiring.stores import Stores
@@ -102,7 +101,7 @@ def _variants(settings: Settings, wanted: EvalOptions) -> list[Variant]:
 def _need_prices(settings: Settings, wanted: EvalOptions) -> None:
     asked = {"model.prices": settings}
     if wanted.judge:
-        asked["evaluation.judge_prices"] = judging(settings)
+        asked["judge.prices"] = settings.judging
     if settings.router.name and "rdr2" in wanted.strategies:
         asked["router.prices"] = settings.routing
     for table, of in asked.items():
@@ -110,20 +109,9 @@ def _need_prices(settings: Settings, wanted: EvalOptions) -> None:
             raise SettingsError(f"{unpriced(of, table)}, or a ceiling in tokens with --max-tokens")
 
 
-def judging(settings: Settings) -> Settings:
-    """The same, with the model that judges as its model."""
-    judge = settings.evaluation
-    if judge.judge is None and judge.judge_base_url is None:
-        return settings
-    router = RouterSettings(
-        name=judge.judge, api_key=judge.judge_api_key, base_url=judge.judge_base_url, prices=judge.judge_prices
-    )
-    return settings.model_copy(update={"router": router}).routing
-
-
 async def open_judge(stack: AsyncExitStack, settings: Settings) -> Model:
     """Raises SettingsError."""
-    of = judging(settings)
+    of = settings.judging
     return ColdModel(await _opened(stack, of, temperature=0.0), await _opened(stack, of))
 
 

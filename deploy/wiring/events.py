@@ -35,7 +35,6 @@ def _kafka(events: EventsSettings, keeping: Keeping) -> KafkaEventLog:
     """Not yet entered."""
     from ingest.events.kafka.client import Connection
     from ingest.events.kafka.event_log import KafkaEventLog  # its client takes a moment to import
-    from ingest.events.kafka.group import GroupTiming
 
     connection = Connection(
         tuple(events.servers.split(",")),
@@ -47,12 +46,10 @@ def _kafka(events: EventsSettings, keeping: Keeping) -> KafkaEventLog:
         password=events.password.get_secret_value() if events.password else None,
         mechanism=events.mechanism,
         prefix=events.prefix,
-        timeout=events.timeout,
     )
     return KafkaEventLog(
         connection,
         create_topics=events.create_topics,
         partitions=events.partitions,
         keeping=keeping,
-        timing=GroupTiming(session=events.session),
     )

@@ -39,7 +39,7 @@ class Watching:
                 log=events,
                 open_fetcher=open_fetcher,
                 clock=clock,
-                pace=_pace(settings),
+                pace=Pace(),
                 guard=Guard(settings.index.guard_share, settings.index.guard_pages),
                 every=settings.watch.every,
                 workers=settings.index.concurrency,
@@ -93,15 +93,3 @@ def told(totals: Totals) -> str:
     """What the indexer did, as a sentence."""
     done = ", ".join(f"{count} {kind}" for kind, count in sorted(totals.outcomes.items())) or "nothing changed"
     return f"Stopped: {done}; {totals.embedded} embedded, {totals.dead} given up."
-
-
-def _pace(settings: Settings) -> Pace:
-    watch = settings.watch
-    return Pace(
-        first=watch.first,
-        soonest=watch.soonest,
-        slowest=watch.slowest,
-        full=watch.full,
-        misses=watch.misses,
-        missing_for=watch.missing_for,
-    )

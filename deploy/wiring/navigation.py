@@ -83,8 +83,6 @@ def ground_of(
     rules = RitBounds(
         budget=asked.budget,
         toc_budget=asked.toc_budget,
-        context_share=asked.context_warning,
-        read_limit=asked.read_limit,
         read_characters=asked.read_characters,
         outline=settings.retrieval.outline,
     )
@@ -103,7 +101,7 @@ def ground_of(
 def recipe_of(settings: Settings) -> Recipe:
     asked = settings.retrieval
     named = RECIPES[asked.recipe]
-    return replace(named, n=asked.n, chunks_per_node=asked.k_per_node, kappa=asked.rrf_kappa or named.kappa)
+    return replace(named, n=asked.n)
 
 
 def prices_of(settings: Settings) -> Prices | None:

@@ -83,7 +83,7 @@ class Stores:
     @property
     def sizes(self) -> Sizes:
         index = self.settings.index
-        return Sizes.fit(self.embedder.window, index.chunk_tokens, index.path_tokens)
+        return Sizes.fit(self.embedder.window, index.chunk_tokens)
 
 
 @asynccontextmanager
@@ -158,7 +158,6 @@ def _embedder(settings: Settings) -> SentenceTransformerEmbedder:
     embedding = settings.embedding
     return SentenceTransformerEmbedder(
         embedding.model,
-        batch_size=embedding.batch_size,
         threads=embedding.threads,
         allow_download=embedding.allow_download,
     )

@@ -35,6 +35,10 @@ class Titled(Protocol):
     def parent(self) -> str | None: ...
 
 
+PATH_TOKENS = 64
+"""Of a chunk, kept free for the titles above it: what three titles of documentation take (RIT-RAG B.1 names no number)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sizes:
     """`text` and `path` in tokens. Their sum is at most what the embedding model reads."""
@@ -43,7 +47,7 @@ class Sizes:
     path: int
 
     @classmethod
-    def fit(cls, window: int, text: int, path: int) -> Sizes:
+    def fit(cls, window: int, text: int, path: int = PATH_TOKENS) -> Sizes:
         """The wanted sizes, made to fit a model that reads `window` tokens (at most 512: RIT-RAG B.1)."""
         window = min(512, window)
         path = min(path, window // 4)

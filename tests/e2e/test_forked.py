@@ -22,7 +22,7 @@ def test_it_says_and_ends_as_one_of_its_own_does(arguments: tuple[str, ...], tmp
 def test_it_reads_its_own_settings_in_its_own_folder(tmp_path: Path) -> None:
     (tmp_path / "ritbot.toml").write_text("[retrieval]\nn = 'many'\n", encoding="utf-8")
     assert "retrieval.n" in ritbot(tmp_path, "sites").stderr
-    assert "RRF_KAPPA" in ritbot(tmp_path.parent, "sites", env={"RITBOT_RETRIEVAL__RRF_KAPPA": "many"}).stderr
+    assert "RETRIEVAL__N" in ritbot(tmp_path.parent, "sites", env={"RITBOT_RETRIEVAL__N": "many"}).stderr
 
 
 def test_it_forks_from_one_thread_that_knows_nothing_of_ritbot(tmp_path: Path) -> None:

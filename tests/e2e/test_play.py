@@ -15,8 +15,9 @@ from rich.console import Console
 
 from deploy.serving.health import Health
 from deploy.serving.roles import run_roles
+from deploy.settings.index import IndexSettings
 from deploy.settings.model import ModelSettings
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.root import Settings
 from tests.conftest import ROOT
 from tests.play import Play
 from tests.play.browser import chromium

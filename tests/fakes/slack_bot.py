@@ -24,11 +24,13 @@ from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from deploy.serving.http import serving
 from deploy.serving.roles import SlackRoles
+from deploy.settings.bot import AnswersSettings
+from deploy.settings.index import IndexSettings
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.model import ModelSettings
-from deploy.settings.root import IndexSettings, Settings
-from deploy.settings.slack import AnswersSettings, SlackSettings
-from deploy.settings.stores import HttpSettings
+from deploy.settings.process import HttpSettings
+from deploy.settings.root import Settings
+from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_roles import open_answering, open_listening
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable

@@ -123,13 +123,11 @@ def _needs_model_and_ceiling(settings: Settings) -> None:
         )
 
 
-def _asks(settings: Settings, kind: NoteKind) -> Asks:
-    enrichment = settings.enrichment
-
+def _asks(kind: NoteKind) -> Asks:
     def of(nodes: Sequence[Node]) -> list[NotePrompt]:
         if kind == "outline":
-            return outlines.questions(nodes, enrichment.long_section)
-        return summaries.questions(nodes, enrichment.summary_words)
+            return outlines.questions(nodes)
+        return summaries.questions(nodes)
 
     return of
 
@@ -139,7 +137,7 @@ async def _plan(stores: Stores, site: str | None, kind: NoteKind) -> EnrichmentP
 
 
 def _left(stores: Stores, site: str | None, kind: NoteKind) -> AsyncIterator[NotePrompt]:
-    return left(stores.trees, stores.notes, _asks(stores.settings, kind), site)
+    return left(stores.trees, stores.notes, _asks(kind), site)
 
 
 def _told(plan: EnrichmentPlan) -> str:

@@ -35,7 +35,7 @@ from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.wiring.evaluation import EvalOptions, checked, entrants, judging, known_of, open_judge, outlines_in
+from deploy.wiring.evaluation import EvalOptions, checked, entrants, known_of, open_judge, outlines_in
 from deploy.wiring.navigation import prices_of
 from deploy.wiring.stores import open_stores
 from deploy.wiring.variants import sweeps_of
@@ -197,7 +197,7 @@ def _estimate(settings: Settings, run: Run) -> Estimate:
         inquiries,
         budgets=(settings.navigator.budget, settings.strategies.budget),
         prices=prices_of(settings),
-        judge_prices=prices_of(judging(settings)),
+        judge_prices=prices_of(settings.judging),
     )
 
 

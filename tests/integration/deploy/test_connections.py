@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from deploy.serving.connections import LimitedProtocol
 from deploy.serving.health import Health
 from deploy.serving.http import serving
-from deploy.settings.stores import HttpSettings
+from deploy.settings.process import HttpSettings
 
 HEAD, BODY, PLACES = 0.5, 1.0, 20
 

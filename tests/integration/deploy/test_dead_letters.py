@@ -15,7 +15,8 @@ from rich.console import Console
 
 from bot.events import QUESTIONS_TOPIC
 from deploy.commands.documents.dead_letters import act, list_letters, waiting
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.index import IndexSettings
+from deploy.settings.root import Settings
 from deploy.settings.stores import EventsSettings, StoresSettings
 from deploy.wiring.events import open_events
 from ingest.errors import StoreUnavailable

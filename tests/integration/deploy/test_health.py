@@ -15,7 +15,7 @@ from starlette.routing import Route
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.settings.messages import SettingsError
-from deploy.settings.stores import HttpSettings
+from deploy.settings.process import HttpSettings
 from ingest.errors import IndexMismatch, StoreUnavailable
 
 ANYWHERE = HttpSettings(port=0)

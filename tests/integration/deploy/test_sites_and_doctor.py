@@ -11,7 +11,8 @@ from rich.console import Console
 
 from deploy.commands.documents.sites import MOST, list_sites
 from deploy.commands.upkeep.doctor import doctor
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.index import IndexSettings
+from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import SystemClock, open_trees

@@ -15,7 +15,8 @@ from bot.model import Installation
 from deploy.commands.roles.slack import MANIFEST, init
 from deploy.commands.upkeep.doctor import doctor
 from deploy.settings.bot import BotSettings
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.index import IndexSettings
+from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
 from tests.fakes.slack import FakeSlack
 from tests.fakes.slack.server import SCOPES

@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from deploy.log import COUNTED_SECONDS, HANDLER, Counted, configure, hide_secrets, traced
-from deploy.settings.root import LogSettings
+from deploy.settings.process import LogSettings
 
 
 @pytest.fixture(autouse=True)

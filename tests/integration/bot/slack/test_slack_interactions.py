@@ -15,7 +15,7 @@ from bot.slack.inbound.interactions import ASKED_ALREADY, NOT_HERE, NOT_KNOWN, S
 from bot.slack.inbound.settings_modal import NOT_YOURS
 from bot.slack.render import actions
 from deploy.serving.health import Health
-from deploy.settings.slack import AnswersSettings
+from deploy.settings.bot import AnswersSettings
 from deploy.wiring.bot_roles import checks
 from deploy.wiring.stores import SystemClock
 from tests.fakes.messages_api import MessagesApi

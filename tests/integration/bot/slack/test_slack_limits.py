@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from deploy.settings.bot import AnswersSettings
 from deploy.settings.messages import SettingsError
 from deploy.settings.model import PriceSettings
-from deploy.settings.slack import AnswersSettings
 from tests.fakes.messages_api import MessagesApi, cited, text
 from tests.fakes.slack import Channel, FakeSlack, Message, labels, words
 from tests.fakes.slack_bot import PUMPS, bot, written

@@ -11,7 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.index import IndexSettings
+from deploy.settings.root import Settings
 from deploy.settings.stores import StoresSettings
 from deploy.wiring.cluster_stores import open_cluster, open_cluster_successor
 from deploy.wiring.stores import embedded_successor
@@ -187,7 +188,7 @@ async def embedded(tmp_path: Path) -> AsyncIterator[Column]:
 async def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Column]:
     url, qdrant = request.getfixturevalue("opensearch").url, request.getfixturevalue("qdrant")
     name = f"test-{uuid4().hex[:12]}"
-    stores = StoresSettings(kind="cluster", name=name, opensearch_url=url, qdrant_url=qdrant, patience=10.0)
+    stores = StoresSettings(kind="cluster", name=name, opensearch_url=url, qdrant_url=qdrant)
     async with AsyncExitStack() as stack:
         yield Column(stack, Settings(index=IndexSettings(folder=tmp_path / "data"), stores=stores))
     remove(f"{url}/{name}-*")

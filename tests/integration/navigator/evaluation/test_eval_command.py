@@ -14,9 +14,10 @@ from rich.console import Console
 from deploy.commands.documents.index import index_sites
 from deploy.commands.evaluation.eval import evaluate
 from deploy.settings.evaluation import EvaluationSettings
+from deploy.settings.index import EmbeddingSettings, IndexSettings
 from deploy.settings.messages import SettingsError
-from deploy.settings.model import ModelSettings, PriceSettings
-from deploy.settings.root import EmbeddingSettings, IndexSettings, Settings
+from deploy.settings.model import EndpointSettings, ModelSettings, PriceSettings
+from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.evaluation import EvalOptions
 from ingest.model import Scope
@@ -50,8 +51,10 @@ class Place:
         model = ModelSettings.model_validate(
             {"api_key": "k", "base_url": url, "name": "answerer", "citations": True, "prices": prices, "retries": 0}
         )
-        judging = EvaluationSettings(judge=JUDGE, judge_prices=judge, concurrency=1)
-        return self.settings.model_copy(update={"model": model, "evaluation": judging})
+        judging = EndpointSettings(name=JUDGE, prices=judge)
+        return self.settings.model_copy(
+            update={"model": model, "judge": judging, "evaluation": EvaluationSettings(concurrency=1)}
+        )
 
     async def evaluated(self, out: Path, settings: Settings | None = None, **wanted: Any) -> tuple[int, str]:
         told = StringIO()
@@ -183,7 +186,7 @@ async def test_dollars_are_no_ceiling_where_a_price_is_unknown(
 
 async def test_the_model_judges_itself_where_no_judge_is_set(place: Place, tmp_path: Path) -> None:
     async with MessagesApi() as api:
-        settings = place.with_model(api.url).model_copy(update={"evaluation": EvaluationSettings()})
+        settings = place.with_model(api.url).model_copy(update={"judge": EndpointSettings()})
         api.always(Endpoint())
         await place.evaluated(tmp_path, settings, strategies=("vanilla",), limit=1)
         assert {request.body["model"] for request in api.requests} == {"answerer"}

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from deploy.settings.index import IndexSettings
 from deploy.settings.known_sites import KnownSites, known_sites, named_on_command_line
 from deploy.settings.messages import SettingsError
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from ingest.model import Site
 

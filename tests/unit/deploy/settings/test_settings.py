@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.settings import sources
+from deploy.settings.index import IndexSettings
 from deploy.settings.messages import fields
 from deploy.settings.model import ModelSettings
 from deploy.settings.root import (
-    IndexSettings,
     Settings,
     SettingsError,
     SiteSettings,
@@ -61,7 +61,11 @@ def test_without_a_file_and_variables_the_defaults_hold(write: Write) -> None:
 def test_the_file_beats_the_default_and_the_variable_beats_the_file(write: Write) -> None:
     path = write("[index]\nconcurrency = 3\nchunk_tokens = 200\n")
     settings = load(path, HOME | {"RITBOT_INDEX__CONCURRENCY": "5"})
-    assert (settings.index.concurrency, settings.index.chunk_tokens, settings.index.path_tokens) == (5, 200, 64)
+    assert (settings.index.concurrency, settings.index.chunk_tokens, settings.index.max_page_bytes) == (
+        5,
+        200,
+        10_000_000,
+    )
 
 
 def test_nested_tables_are_reached_by_variables(write: Write) -> None:
@@ -178,7 +182,7 @@ def test_a_home_that_does_not_exist_is_told(write: Write) -> None:
         ("[index]\nconcurrency = 0", "index.concurrency (FILE): got 0; it takes a whole number from 1 to 256"),
         ("[index]\nconcurrency = 1.5", "index.concurrency (FILE): got 1.5; it takes a whole number from 1 to 256"),
         ("[index]\nguard_share = nan", "index.guard_share (FILE): got nan; it takes a number from 0 to 1"),
-        ("[retrieval]\nrrf_kappa = -1", "retrieval.rrf_kappa (FILE): got -1; it takes a whole number, 1 or more"),
+        ("[navigator]\ntoc_budget = -1", "navigator.toc_budget (FILE): got -1; it takes a whole number, 1 or more"),
         ("[model]\ntimeout = 0", "model.timeout (FILE): got 0; it takes a number above 0"),
         ("[embedding]\nallow_download = 3", "embedding.allow_download (FILE): got 3; it takes true or false"),
         ('[retrieval]\noutline = "xml"', 'retrieval.outline (FILE): got "xml"; it takes "outline" or "json"'),
@@ -186,8 +190,8 @@ def test_a_home_that_does_not_exist_is_told(write: Write) -> None:
         ("retrieval = 7", "retrieval (FILE): got 7; it takes a table"),
         ("[index]\nfoldr = 1", "index.foldr (FILE): there is no such setting; did you mean index.folder?"),
         (
-            "[index]\nbatch_size = 1",
-            "index.batch_size (FILE): there is no such setting; did you mean embedding.batch_size?",
+            "[index]\nthreads = 1",
+            "index.threads (FILE): there is no such setting; did you mean embedding.threads?",
         ),
         ("[modle]\nname = 1", "modle (FILE): there is no such setting; did you mean model?"),
         ("[zzz]\nqqq = 1", "zzz (FILE): there is no such setting"),
@@ -407,21 +411,16 @@ def test_the_defaults_are_those_of_the_code_that_uses_them(write: Write) -> None
     assert RitBounds() == RitBounds(
         navigator.budget,
         navigator.toc_budget,
-        navigator.context_warning,
-        navigator.read_limit,
-        navigator.read_characters,
-        retrieval.outline,
+        read_characters=navigator.read_characters,
+        outline=retrieval.outline,
     )
     assert recipe_of(settings) == RECIPES["ritbot"] == Recipe()
-    assert (retrieval.n, retrieval.k_per_node) == (Recipe().n, Recipe().chunks_per_node)
     assert settings.model.extract_threshold == Weights().threshold
 
 
-def test_the_papers_recipe_and_the_constants_of_either_are_settings(write: Write) -> None:
+def test_the_papers_recipe_is_a_setting(write: Write) -> None:
     plain = load(write('[retrieval]\nrecipe = "plain"\nn = 20\n'), HOME)
     assert recipe_of(plain) == Recipe(n=20, kappa=60, page_share=0.0, cover=False)
-    sharper = load(write("[retrieval]\nrrf_kappa = 10\nk_per_node = 8\n"), HOME)
-    assert recipe_of(sharper) == Recipe(chunks_per_node=8, kappa=10)
 
 
 def test_every_setting_is_described() -> None:

@@ -1,0 +1,61 @@
+"""[retrieval], [navigator] and [strategies]: how sections are found, and what one question may take."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from deploy.settings.messages import TAKES
+from deploy.settings.site import SettingsTable, StrategyName
+
+
+class RetrievalSettings(SettingsTable):
+    n: int = Field(default=50, ge=1, le=1000, description="The best nodes, which make the forest (the paper's n).")
+    recipe: Literal["ritbot", "plain"] = Field(
+        default="ritbot",
+        description="How the best nodes are chosen. plain: as in the paper. ritbot: kappa 30, a page speaks for its "
+        "sections, and a section above another found one takes none of the n places.",
+    )
+    outline: Literal["outline", "json"] = Field(
+        default="outline",
+        description="How the model sees the forest: an indented outline (about a seventh of the tokens) or the paper's JSON.",
+    )
+    summaries: bool = Field(
+        default=True, description="Whether the forest shows the summaries and keywords that ritbot enrich has made."
+    )
+
+
+class NavigatorSettings(SettingsTable):
+    strategy: StrategyName = Field(
+        default="rit",
+        description="How questions are answered where neither the site nor the channel says. All but rit and vanilla "
+        "need a model.",
+    )
+    budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
+    toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
+
+    read_characters: int = Field(
+        default=60_000, ge=1000, description="The most text that one Read gives, in characters."
+    )
+
+    @field_validator("toc_budget")
+    @classmethod
+    def _leaves_a_read(cls, value: int, info: ValidationInfo) -> int:
+        budget = info.data.get("budget", value + 1)
+        if value < budget:
+            return value
+        raise PydanticCustomError(TAKES, "a whole number below navigator.budget, so that a call is left to read")
+
+
+class StrategiesSettings(SettingsTable):
+    chunks: int = Field(
+        default=5, ge=1, le=200, description="vanilla, rdr2: chunks that a question is answered or routed from (k)."
+    )
+    budget: int = Field(
+        default=10, ge=1, le=100, description="agentic, interact, pageindex: tool calls for one question (B)."
+    )
+    document: Literal["page", "subtree"] = Field(
+        default="page", description="pageindex: what a document is: a page, or the pages under one parent."
+    )
