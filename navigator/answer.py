@@ -92,6 +92,11 @@ class Usage:
     cache_write_tokens: int = 0
     cost: float | None = None
 
+    @property
+    def tokens(self) -> int:
+        """Of every kind."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
     def __add__(self, other: Usage) -> Usage:
         costs = [c for c in (self.cost, other.cost) if c is not None]
         return Usage(

@@ -6,26 +6,26 @@ the embedding model, the numbers of search and strategy, the model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
-from deploy.wiring.navigation import anthropic_model, ground_of, is_priced, recipe_of, unpriced
+from deploy.wiring.navigation import anthropic_model, ground_of, is_priced, prices_of, recipe_of, unpriced
 from deploy.wiring.stores import Stores
 from deploy.wiring.variants import Variant, variants
 from ingest.model import Scope, sha256
 from ingest.notes import Spent
 from ingest.ports import Outline
+from navigator.batch.ledger import Ledger, MeteredModel
 from navigator.errors import ModelError
-from navigator.evaluation.candidates import Candidate, Player
 from navigator.evaluation.gold import Library
 from navigator.evaluation.questions import EvalQuestion
-from navigator.evaluation.readers import TOP, OracleReader, TopReader
+from navigator.evaluation.readers import TOP_SECTIONS, OracleReader, RoutedPages, TopReader
 from navigator.evaluation.results import Contender, Preprocessing, Ranked
-from navigator.evaluation.routing.routed_pages import RoutedPages
+from navigator.evaluation.runner import Candidate, Player
 from navigator.models.temperature_zero import ColdModel
 from navigator.ports import Model
 from navigator.strategies.build import FOR_PEOPLE, STRATEGIES, build
@@ -59,7 +59,7 @@ class EvalOptions:
         return self.out or Path("eval") / self.questions.stem
 
 
-def checked(settings: Settings, wanted: EvalOptions, questions: Sequence[EvalQuestion]) -> EvalOptions:
+def checked_options(settings: Settings, wanted: EvalOptions, questions: Sequence[EvalQuestion]) -> EvalOptions:
     """With what follows from there being a model or none. Raises SettingsError where it cannot be done."""
     for what, names, known in (
         ("strategy", wanted.strategies, tuple(STRATEGIES)),
@@ -109,35 +109,42 @@ def _need_prices(settings: Settings, wanted: EvalOptions) -> None:
             raise SettingsError(f"{unpriced(of, table)}, or a ceiling in tokens with --max-tokens")
 
 
-async def open_judge(stack: AsyncExitStack, settings: Settings) -> Model:
-    """Raises SettingsError."""
-    of = settings.judging
-    return ColdModel(await _opened(stack, of, temperature=0.0), await _opened(stack, of))
+@asynccontextmanager
+async def metered_model(
+    settings: Settings, ledger: Ledger, *, max_output_tokens: int | None = None, cold: bool = False
+) -> AsyncIterator[Model]:
+    """The model of the settings, kept to the ledger. `max_output_tokens`: of a reply, where the settings allow as many. `cold`:
+    at temperature 0 where it takes one. Raises SettingsError."""
+    allowed = settings.model.max_tokens
+    longest = min(max_output_tokens or allowed, allowed)
+    brief = settings.model_copy(update={"model": settings.model.model_copy(update={"max_tokens": longest})})
+    async with AsyncExitStack() as stack:
+        try:
+            model: Model = await stack.enter_async_context(anthropic_model(brief))
+            if cold:
+                model = ColdModel(await stack.enter_async_context(anthropic_model(brief, temperature=0.0)), model)
+        except ModelError as error:
+            raise SettingsError(str(error)) from error
+        yield MeteredModel(model, ledger, prices_of(settings), longest)
 
 
-async def _opened(stack: AsyncExitStack, settings: Settings, temperature: float | None = None) -> Model:
-    try:
-        return await stack.enter_async_context(anthropic_model(settings, temperature=temperature))
-    except ModelError as error:
-        raise SettingsError(str(error)) from error
-
-
-async def entrants(
+async def candidates(
     stack: AsyncExitStack,
     stores: Stores,
     wanted: EvalOptions,
     languages: Sequence[str],
     scope: Scope,
     outlines: Mapping[str, Outline],
+    ledger: Ledger,
 ) -> list[Candidate]:
-    """Everyone who takes part; models are opened in the stack. Raises IngestError, SettingsError."""
+    """Everyone who takes part; models are opened in the stack and keep to the ledger. Raises IngestError, SettingsError."""
     settings = stores.settings
     router, players = None, _readers(stores, outlines, wanted.readers)
     if not wanted.readers:
-        model = await _opened(stack, settings)
+        model = await stack.enter_async_context(metered_model(settings, ledger))
         players = {"": lambda question: model}
         if settings.router.name:
-            router = await _opened(stack, settings.routing)
+            router = await stack.enter_async_context(metered_model(settings.routing, ledger))
     state = await _state(stores, languages, scope)
     found = []
     for variant in _variants(settings, wanted):
@@ -166,7 +173,7 @@ def _read_by(contender: Contender, reader: str) -> Contender:
 def _who(settings: Settings, variant: Variant, reader: str) -> tuple[str, ...]:
     """Who chooses and answers. A model is its name, wherever it is served."""
     if reader:
-        return (reader, str(TOP))
+        return (reader, str(TOP_SECTIONS))
     asked = [settings.model, settings.routing.model] if variant.strategy == "rdr2" else [settings.model]
     return tuple(model.name for model in asked)
 
@@ -195,7 +202,7 @@ class IndexFacts:
     language: str
 
 
-async def known_of(
+async def index_facts(
     stores: Stores,
     languages: Sequence[str],
     scope: Scope,

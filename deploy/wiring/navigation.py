@@ -113,15 +113,17 @@ def prices_of(settings: Settings) -> Prices | None:
 
 
 def is_priced(settings: Settings) -> bool:
-    """Whether all kinds of tokens that the model may use have a price."""
-    prices, cached = prices_of(settings), int(settings.model.prompt_caching)
-    return prices is not None and prices.cost(Usage(1, 1, cached, cached)) is not None
+    """Whether it is known what a turn of the model costs, at most."""
+    prices = prices_of(settings)
+    return prices is not None and prices.cost(Usage(1, 1)) is not None
 
 
 def unpriced(settings: Settings, table: str) -> str:
-    """What to say where it has none. `table`: of the settings, in which prices are said."""
-    kinds = "input, output, cache_read and cache_write" if settings.model.prompt_caching else "input and output"
-    return f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set {kinds} in {table}"
+    """What to say where it is not. `table`: of the settings, in which prices are said."""
+    return (
+        f"what {settings.model.name} costs is not known, so that dollars are no ceiling: set {table}.input and "
+        f"{table}.output"
+    )
 
 
 def anthropic_model(settings: Settings, *, temperature: float | None = None) -> AnthropicModel:

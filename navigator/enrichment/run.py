@@ -1,52 +1,49 @@
 """Asking a model about every content that has no note yet: what is left to ask, and the asking.
 
-What is answered is kept at once under its content, so that a run which ends anywhere, by a ceiling, an interruption or a
-kill, is begun again and goes on: nothing is asked twice but what was under way.
+What is answered is kept at once under its content.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
-from ingest.concurrency import for_each
 from ingest.indexing.reindex import as_noted, live_pages
 from ingest.model import Node
 from ingest.notes import InducedOutline, NoteEntry, Notes, SectionSummary, Spent
 from ingest.ports import TreeStore
-from navigator.enrichment.budget import Budget, price, spent_by
-from navigator.enrichment.question import NotePrompt
-from navigator.errors import ModelError
+from navigator.answer import Usage
+from navigator.batch.runner import Progress, Show, run_batch, unseen
+from navigator.enrichment.note_prompts import NotePrompt
 from navigator.models.complete import Written, complete
 from navigator.models.prices import Prices
 from navigator.ports import Model
 
 log = structlog.get_logger()
 
-TRIES = 3
-"""Replies of no use after which a content is not asked about again."""
-FAULTS = 3
-"""Calls in a row that fail after their retries, after which a run ends."""
-CEILING = "the ceiling is reached"
+MAX_USELESS_REPLIES = 3
+"""After which a content is not asked about again."""
 
-Asks = Callable[[Sequence[Node]], Iterable[NotePrompt]]
+PromptsOf = Callable[[Sequence[Node]], Iterable[NotePrompt]]
 """The questions about the sections of a page."""
 
 
-async def left(trees: TreeStore, notes: Notes, asks: Asks, site: str | None = None) -> AsyncIterator[NotePrompt]:
+async def unwritten(
+    trees: TreeStore, notes: Notes, prompts_of: PromptsOf, site: str | None = None
+) -> AsyncIterator[NotePrompt]:
     """The questions that were not answered yet in their form, nor tried too often, each content once. They are about
     pages as they are once split: who splits them may be another process, and take its time."""
     seen: set[str] = set()
     async for _, page in live_pages(trees, site):
-        fresh = {q.hash: q for q in asks((await as_noted(page, notes)).nodes) if q.hash not in seen}
+        fresh = {q.hash: q for q in prompts_of((await as_noted(page, notes)).nodes) if q.hash not in seen}
         seen |= fresh.keys()
         for kind in dict.fromkeys(q.kind for q in fresh.values()):
             known = await notes.of(kind, fresh)
             for question in fresh.values():
                 entry = known.get(question.hash)
-                if entry is None or entry.form != question.form or 0 < entry.failures < TRIES:
+                if entry is None or entry.form != question.form or 0 < entry.failures < MAX_USELESS_REPLIES:
                     yield question
 
 
@@ -60,10 +57,10 @@ class EnrichmentPlan:
     cost: float | None = 0.0
 
 
-async def planned(questions: AsyncIterator[NotePrompt], prices: Prices | None) -> EnrichmentPlan:
+async def plan_notes(questions: AsyncIterator[NotePrompt], prices: Prices | None) -> EnrichmentPlan:
     plan = EnrichmentPlan()
     async for question in questions:
-        cost = price(prices, question.input, question.output)
+        cost = prices.cost(Usage(question.input, question.output)) if prices else None
         plan.questions += 1
         plan.input_tokens += question.input
         plan.output_tokens += question.output
@@ -71,93 +68,42 @@ async def planned(questions: AsyncIterator[NotePrompt], prices: Prices | None) -
     return plan
 
 
-@dataclass(slots=True)
-class Progress:
-    """`kept` notes, replies `of no use`, calls that `failed`, each with the last reason; `ended`: why before all was
-    asked, "" if it was. `spent` is this run's."""
+class NoteWriter:
+    """Asks for notes, `workers` side by side, and keeps what comes. A reply of no use is counted and never kept. Outcomes are
+    "kept" and "useless"; `used` and `useless_reason`, the last, are this run's."""
 
-    kept: int = 0
-    useless: int = 0
-    failed: int = 0
-    spent: Spent = field(default_factory=Spent)
-    useless_reason: str = ""
-    failed_reason: str = ""
-    ended: str = ""
-
-    @property
-    def done(self) -> int:
-        return self.kept + self.useless + self.failed
-
-
-class Asking:
-    """Asks within a budget, `workers` questions side by side. A reply of no use is counted and never kept."""
-
-    def __init__(
-        self,
-        model: Model,
-        notes: Notes,
-        budget: Budget,
-        *,
-        workers: int = 4,
-        show: Callable[[Progress], None] = lambda progress: None,
-    ) -> None:
+    def __init__(self, model: Model, notes: Notes, *, workers: int = 4, show: Show = unseen) -> None:
         self._model = model
         self._notes = notes
-        self._budget = budget
         self._workers = workers
         self._show = show
-        self._faults = 0
         self.progress = Progress()
+        self.used = Usage()
+        self.useless_reason = ""
 
-    async def run(self, questions: AsyncIterator[NotePrompt]) -> Progress:
-        """Until all are asked, the ceiling is reached, or the model fails again and again. Raises store errors."""
-        await for_each(self._until_ended(questions), self._ask, self._workers)
-        return self.progress
+    async def run(self, prompts: AsyncIterator[NotePrompt]) -> Progress:
+        """Raises store errors."""
+        return await run_batch(prompts, self._ask, self.progress, workers=self._workers, show=self._show)
 
-    async def _until_ended(self, questions: AsyncIterator[NotePrompt]) -> AsyncIterator[NotePrompt]:
-        async for question in questions:
-            if self.progress.ended:
-                return
-            yield question
+    async def _ask(self, prompt: NotePrompt) -> None:
+        written = await complete(self._model, prompt.system, prompt.prompt)
+        spent = spent_by(written.usage)
+        self.used += written.usage
+        found = self._note(prompt, written)
+        await self._notes.add(NoteEntry(prompt.kind, prompt.hash, prompt.form, found, int(found is None), spent))
+        self.progress.outcomes["kept" if found else "useless"] += 1
 
-    async def _ask(self, question: NotePrompt) -> None:
-        progress = self.progress
-        if progress.ended:
-            return
-        if not await self._budget.begin(question):
-            progress.ended = progress.ended or CEILING
-            return
-        spent = Spent()
-        try:
-            written = await complete(self._model, question.system, question.prompt)
-            spent = spent_by(written.usage)
-            await self._keep(question, written, spent)
-        except ModelError as error:
-            self._fail(str(error))
-        finally:
-            await self._budget.settle(question, spent)
-        progress.spent += spent
-        self._show(progress)
-
-    async def _keep(self, question: NotePrompt, written: Written, spent: Spent) -> None:
-        self._faults = 0
-        found: SectionSummary | InducedOutline | None = None
+    def _note(self, prompt: NotePrompt, written: Written) -> SectionSummary | InducedOutline | None:
         try:
             if written.ended != "end":
                 raise ValueError("a reply that was cut off" if written.ended == "max_tokens" else "a refusal")
-            found = question.read(written.text)
-            self.progress.kept += 1
+            return prompt.read(written.text)
         except ValueError as error:
-            self.progress.useless += 1
-            self.progress.useless_reason = str(error)
-            log.info("reply_of_no_use", kind=question.kind, hash=question.hash[:12], reason=str(error))
-        failures = int(found is None)
-        await self._notes.add(NoteEntry(question.kind, question.hash, question.form, found, failures, spent))
+            self.useless_reason = str(error)
+            log.info("reply_of_no_use", kind=prompt.kind, hash=prompt.hash[:12], reason=str(error))
+            return None
 
-    def _fail(self, reason: str) -> None:
-        self.progress.failed += 1
-        self.progress.failed_reason = reason
-        self._faults += 1
-        log.warning("model_failed", failures=self._faults, reason=reason)
-        if self._faults >= FAULTS:
-            self.progress.ended = reason
+
+def spent_by(usage: Usage) -> Spent:
+    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return Spent(1, read, usage.output_tokens, usage.cost or 0.0, int(usage.cost is None))

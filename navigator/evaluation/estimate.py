@@ -1,6 +1,6 @@
 """What a run will take, told before it begins. No I/O.
 
-How many turns of the model an answer takes has bounds; how many tokens it takes is not known before. `TOKENS` is what
+How many turns of the model an answer takes has bounds; how many tokens it takes is not known before. `READ_TOKENS_AND_TURNS` is what
 the top reader (navigator.evaluation.readers) was given for a question on the documentation of Ray: the shortest way of
 each strategy. A model that searches again, or reads more, takes more.
 """
@@ -15,8 +15,9 @@ from navigator.answer import Usage
 from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.evaluation.results import Contender
 from navigator.models.prices import Prices
+from navigator.models.tokens import CHARACTERS_PER_TOKEN
 
-TOKENS: Mapping[str, tuple[int, int]] = {
+READ_TOKENS_AND_TURNS: Mapping[str, tuple[int, int]] = {
     "none": (300, 1),
     "vanilla": (1_000, 1),
     "agentic": (1_700, 2),
@@ -26,13 +27,12 @@ TOKENS: Mapping[str, tuple[int, int]] = {
     "rdr2": (5_500, 4),
 }
 """Tokens read for an answer, in so many turns."""
-WRITTEN = 150
-"""Tokens that a model writes in a turn, assumed: reasoning and a call, or an answer."""
-ANSWER = 250
-"""Tokens of an answer that is judged, assumed."""
-OPINION = 60
-"""Tokens that a judge writes, assumed."""
-CHARACTERS_PER_TOKEN = 4
+TOKENS_WRITTEN_PER_TURN = 150
+"""Assumed: reasoning and a call, or an answer."""
+JUDGED_ANSWER_TOKENS = 250
+"""Assumed."""
+OPINION_TOKENS = 60
+"""Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,16 @@ def estimate(
     """`asked`: a contender for each answer that is to come; `inquiries`: what judges are to be asked, about answers that are
     still empty. `budgets`: tool calls of RIT, and of the other strategies."""
     bounds = [turns(contender, *budgets) for contender in asked]
-    costs = [_cost(prices, TOKENS[c.strategy][0], TOKENS[c.strategy][1] * WRITTEN) for c in asked]
-    judged = [len(inquiry.system + inquiry.prompt) // CHARACTERS_PER_TOKEN + ANSWER for inquiry in inquiries]
-    costs += [_cost(judge_prices, read, OPINION) for read in judged]
+    costs = [
+        _cost(
+            prices, READ_TOKENS_AND_TURNS[c.strategy][0], READ_TOKENS_AND_TURNS[c.strategy][1] * TOKENS_WRITTEN_PER_TURN
+        )
+        for c in asked
+    ]
+    judged = [
+        len(inquiry.system + inquiry.prompt) // CHARACTERS_PER_TOKEN + JUDGED_ANSWER_TOKENS for inquiry in inquiries
+    ]
+    costs += [_cost(judge_prices, read, OPINION_TOKENS) for read in judged]
     known = [cost for cost in costs if cost is not None]
     return Estimate(
         sum(least for least, _ in bounds),

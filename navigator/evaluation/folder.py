@@ -18,7 +18,7 @@ from typing import Any, Self
 from pydantic import TypeAdapter
 
 from navigator.answer import Usage
-from navigator.evaluation.lines import Lines
+from navigator.batch.lines import JsonLines
 from navigator.evaluation.results import Result, dump_result, load_result
 
 RESULTS = "results.jsonl"
@@ -40,40 +40,26 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.unreadable = 0
-        """Lines that could not be read."""
         self._results: dict[tuple[str, str], tuple[str, Result]] = {}
         self._opinions: dict[str, _Opinion] = {}
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._answered = stack.enter_context(Lines(self.path / RESULTS))
-            self._said = stack.enter_context(Lines(self.path / OPINIONS))
-            for line in self._answered.found:
-                self._load_result(line)
-            for line in self._said.found:
-                self._load_opinion(line)
+            self._answered = stack.enter_context(JsonLines(self.path / RESULTS))
+            self._said = stack.enter_context(JsonLines(self.path / OPINIONS))
+            for fingerprint, result in self._answered.rows(_load_answered):
+                self._results[result.contender, result.question_id] = fingerprint, result
+            self._opinions = {opinion.key: opinion for opinion in self._said.rows(_OPINION.validate_json)}
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _load_result(self, line: bytes) -> None:
-        try:
-            result, fingerprint = load_result(line), str(json.loads(line)["fingerprint"])
-        except (ValueError, KeyError):
-            self.unreadable += 1
-            return
-        self._results[result.contender, result.question_id] = fingerprint, result
-
-    def _load_opinion(self, line: bytes) -> None:
-        try:
-            found = _OPINION.validate_json(line)
-        except ValueError:
-            self.unreadable += 1
-            return
-        self._opinions[found.key] = found
+    @property
+    def unreadable(self) -> int:
+        """Lines that could not be read."""
+        return self._answered.unreadable + self._said.unreadable
 
     @property
     def questions(self) -> frozenset[str]:
@@ -103,3 +89,7 @@ class RunFolder:
         found = _Opinion(key, dict(said), usage)
         self._said.append(json.dumps(_OPINION.dump_python(found, mode="json")))
         self._opinions[key] = found
+
+
+def _load_answered(line: bytes) -> tuple[str, Result]:
+    return str(json.loads(line)["fingerprint"]), load_result(line)

@@ -12,19 +12,19 @@ What they are given is counted at four characters a token, as if a model were: a
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 
+from ingest.ports import Outline, TreeStore
 from ingest.text.words import terms
 from navigator.agent.prompts import GET_TOC, NOT_FOUND, READ, question_of
 from navigator.agent.run import ReadingSession
 from navigator.answer import Passage, Usage
-from navigator.evaluation.routing.routed_pages import RoutedPages, Shown, shown_in
+from navigator.models.tokens import CHARACTERS_PER_TOKEN, texts_given
 from navigator.ports import (
     CitationDelta,
     ModelEvent,
-    ModelTurn,
     TextDelta,
     Tool,
     ToolCall,
@@ -36,12 +36,42 @@ from navigator.ports import (
 )
 from navigator.retrieval.forest import Forest
 from navigator.strategies.rdr2.actions import first_words
+from navigator.strategies.rdr2.tree import MAX_TITLE_CHARACTERS, DocumentTree, lines_shown, one_line
 
-TOP = 5
+TOP_SECTIONS = 5
 """m of the top reader."""
 SEARCH = "search"
 """What every strategy calls its plain search for chunks."""
-CHARACTERS_PER_TOKEN = 4
+
+
+class RoutedPages:
+    """The pages that RDR2's router is shown as lines, found again as trees: which lines are headings, and of which sections. A
+    model reads the lines; a scripted reader needs what stands behind their ids. `outlines`: the pages that there are, by
+    key."""
+
+    def __init__(self, outlines: Mapping[str, Outline], trees: TreeStore) -> None:
+        self._trees = trees
+        self._by_title: defaultdict[str, list[Outline]] = defaultdict(list)
+        self._page_of: dict[str, Outline] = {}
+        for page in outlines.values():
+            self._by_title[one_line(page.headings[0].title, MAX_TITLE_CHARACTERS)].append(page)
+            self._page_of.update((heading.id, page) for heading in page.headings)
+
+    async def tree(self, shown: Mapping[int, str], nodes: Iterable[str] = ()) -> DocumentTree | None:
+        """The tree of the page that is shown; None where it is none of these. A router that sees no headings sees no title:
+        then only pages that hold one of the `nodes` are looked at. Raises IngestError."""
+        titled = shown.get(0)
+        holding = {page.key: page for node in nodes if (page := self._page_of.get(node))}
+        for page in holding.values() if titled is None else self._by_title[titled]:
+            found = await self._trees.nodes([heading.id for heading in page.headings])
+            tree = DocumentTree.of(page.headings, {node_id: located.node.blocks for node_id, located in found.items()})
+            if all(_is(tree, number, text) for number, text in shown.items()):
+                return tree
+        return None
+
+
+def _is(tree: DocumentTree, number: int, text: str) -> bool:
+    return number < len(tree.nodes) and tree.nodes[number].text.startswith(text.removesuffix(" …"))
 
 
 class ScriptedReader(ABC):
@@ -70,15 +100,15 @@ class ScriptedReader(ABC):
     def _worth_an_answer(self, passages: Sequence[Passage]) -> bool: ...
 
     @abstractmethod
-    async def _route(self, shown: Shown, *, may_expand: bool) -> tuple[list[int], int | None]:
+    async def _route(self, shown: Mapping[int, str], *, may_expand: bool) -> tuple[list[int], int | None]:
         """Blocks to select, and a heading to unfold."""
 
     async def turn(
         self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
     ) -> AsyncIterator[ModelEvent]:
         first = next(turn for turn in turns if isinstance(turn, UserTurn))
-        given = Usage(_size(system, turns, tools) // CHARACTERS_PER_TOKEN)
-        shown = None if tools or first.passages else shown_in(first.text)
+        given = Usage(sum(map(len, texts_given(system, turns, tools))) // CHARACTERS_PER_TOKEN)
+        shown = None if tools or first.passages else lines_shown(first.text)
         if shown is not None:
             yield TextDelta(await self._routed(system, shown))
             yield TurnEnd("end", given)
@@ -103,11 +133,10 @@ class ScriptedReader(ABC):
             return ToolCall(name, READ.name, {"sections": wanted})
         return ToolCall(name, SEARCH, {"query": question}) if SEARCH in tools and not results else None
 
-    async def _routed(self, system: str, shown: Shown) -> str:
+    async def _routed(self, system: str, shown: Mapping[int, str]) -> str:
         blocks, heading = await self._route(shown, may_expand="[EXP]" in system)
-        texts = {line.id: line.text for line in shown}
-        actions = [f"[ANS] {block}: {first_words(texts[block])}" for block in blocks]
-        actions += [] if heading is None else [f"[EXP] {heading}: {first_words(texts[heading])}"]
+        actions = [f"[ANS] {block}: {first_words(shown[block])}" for block in blocks]
+        actions += [] if heading is None else [f"[EXP] {heading}: {first_words(shown[heading])}"]
         return "\n".join(actions) or "[REF]"
 
 
@@ -119,17 +148,17 @@ class TopReader(ScriptedReader):
             return []
         if forests:
             scored = [(node.score, node.number) for _, node, _ in forests[-1].walk() if node.number and node.score]
-            return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:TOP]]
+            return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:TOP_SECTIONS]]
         wanted = set(terms(question))
         alike = [(len(wanted.intersection(terms(path[-1]))), number) for number, _, path in self._reading.shown]
-        return sorted(number for _, number in sorted(alike, key=lambda pair: (-pair[0], pair[1]))[:TOP])
+        return sorted(number for _, number in sorted(alike, key=lambda pair: (-pair[0], pair[1]))[:TOP_SECTIONS])
 
     def _worth_an_answer(self, passages: Sequence[Passage]) -> bool:
         return bool(passages)
 
-    async def _route(self, shown: Shown, *, may_expand: bool) -> tuple[list[int], int | None]:
+    async def _route(self, shown: Mapping[int, str], *, may_expand: bool) -> tuple[list[int], int | None]:
         tree = await self._pages.tree(shown)
-        return [line.id for line in shown if tree is None or tree.nodes[line.id].is_content], None
+        return [number for number in shown if tree is None or tree.nodes[number].is_content], None
 
 
 class OracleReader(ScriptedReader):
@@ -153,12 +182,12 @@ class OracleReader(ScriptedReader):
     def _worth_an_answer(self, passages: Sequence[Passage]) -> bool:
         return any(passage.node_id in self._gold for passage in passages)
 
-    async def _route(self, shown: Shown, *, may_expand: bool) -> tuple[list[int], int | None]:
+    async def _route(self, shown: Mapping[int, str], *, may_expand: bool) -> tuple[list[int], int | None]:
         tree = await self._pages.tree(shown, self._gold)
         if tree is None:
             return [], None
         page = tree.nodes[0].node_id
-        visible = [line.id for line in shown if tree.nodes[line.id].is_content]
+        visible = [number for number in shown if tree.nodes[number].is_content]
         self._seen.update((page, block) for block in visible)
         blocks = [block for block in visible if tree.nodes[block].node_id in self._gold]
         folded = [
@@ -169,21 +198,3 @@ class OracleReader(ScriptedReader):
             and any((page, block) not in self._seen for block in tree.content_of(node.id))
         ]
         return blocks, folded[0] if folded and may_expand else None
-
-
-def _size(system: str, turns: Sequence[Turn], tools: Sequence[Tool]) -> int:
-    """Characters that a model would be given."""
-    size = len(system) + sum(len(tool.name + tool.description + json.dumps(tool.schema)) for tool in tools)
-    for turn in turns:
-        match turn:
-            case UserTurn(text, passages):
-                size += len(text) + _length(passages)
-            case ModelTurn(text, calls):
-                size += len(text) + sum(len(json.dumps(call.arguments)) for call in calls)
-            case ToolTurn(results, note):
-                size += len(note) + sum(len(result.text) + _length(result.passages) for result in results)
-    return size
-
-
-def _length(passages: Iterable[Passage]) -> int:
-    return sum(len(" › ".join(passage.path)) + sum(len(block.text) for block in passage.blocks) for passage in passages)

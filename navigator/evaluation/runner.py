@@ -1,59 +1,57 @@
-"""Putting every question to every contender: side by side, within a ceiling, and so that nothing is asked twice.
+"""Putting every question to every contender, so that nothing is asked twice.
 
 Questions go in order, each to all contenders before the next, so that a run which ends early has asked all of them
-nearly the same. What is answered is kept at once. A model that cannot be reached, or is asked too much, leaves the
-question for the next run; a request that it rejects for what it holds is a failed answer; one that it rejects for who
-sends it (key, account, name of the model) ends the run.
+nearly the same. What is answered is kept at once, and judged then. A model that cannot be reached, or is asked too much, leaves
+the question for the next run; a request that it rejects for what it holds is a failed answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import structlog
-
-from ingest.concurrency import for_each
-from ingest.model import Scope
+from ingest.model import Scope, sha256
 from navigator.agent.run import AnswerRun, RunQuestion
 from navigator.answer import Answer
+from navigator.batch.ledger import Ledger
+from navigator.batch.runner import Progress, Show, rejects_the_sender, run_batch, unseen
 from navigator.errors import ModelError, ModelRejected
-from navigator.evaluation.candidates import Candidate
 from navigator.evaluation.folder import RunFolder
-from navigator.evaluation.judging.examination import Examination
-from navigator.evaluation.ledger import Ledger, Tab
+from navigator.evaluation.judging.judges import Examination
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.readers import ScriptedReader
-from navigator.evaluation.results import Result
+from navigator.evaluation.results import Contender, Result, dump_contender
+from navigator.ports import Model
+from navigator.strategies.strategy import Strategy
 
-log = structlog.get_logger()
+ANSWERED = "answered"
+"""The outcome of an item whose answer came in this run, whether or not it was judged."""
 
-FAULTS = 8
-"""Questions in a row that the model fails, after its retries, before a run ends."""
+Player = Callable[[EvalQuestion], Model]
+"""The model that answers a question, or the reader in its place, which may know the question's gold."""
 
 
-@dataclass(slots=True)
-class Progress:
-    """`total` answers are wanted; `kept` were there before, `answered` came in this run, `outdated` were there but are of
-    another index, model or wording and are asked again. `left` questions failed for now, with the last reason;
-    `judge_failed`: why the judge did, the last time. `ended`: why before all was done, "" if it was."""
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`made_from` names all else that its answers depend on: model, index, settings. `told_gold`: so do they on the
+    question's gold."""
 
-    total: int
-    kept: int = 0
-    outdated: int = 0
-    answered: int = 0
-    left: int = 0
-    left_reason: str = ""
-    judge_failed: str = ""
-    ended: str = ""
+    contender: Contender
+    strategy: Strategy
+    player: Player
+    made_from: str
+    told_gold: bool = False
 
-    @property
-    def done(self) -> int:
-        return self.kept + self.answered
+    def fingerprint(self, question: EvalQuestion) -> str:
+        """What an answer is an answer to; one with another fingerprint is of no use any more."""
+        gold = [str(gold) for gold in question.gold] if self.told_gold else []
+        return sha256(question.question, dump_contender(self.contender), self.made_from, *gold)[:16]
 
 
 class Run:
-    """One run over one folder, which is open. `examination` None: nobody judges."""
+    """One run over one folder, which is open. `examination` None: nobody judges. `ledger`: of the models that answer and judge.
+    `outdated` answers were there, but are of another index, model or wording, and are asked again. `judge_failed`: why the
+    judge did, the last time."""
 
     def __init__(
         self,
@@ -73,14 +71,15 @@ class Run:
         self._scope = scope or Scope()
         self.examination = examination
         self._workers = workers
-        self._faults = 0
         self.ledger = ledger or Ledger()
         self.progress = Progress(len(self._pairs))
+        self.outdated = 0
+        self.judge_failed = ""
         for question, entrant in self._pairs:
             if self._result(question, entrant):
-                self.progress.kept += 1
+                self.progress.known += 1
             elif folder.has(entrant.contender.label, question.id):
-                self.progress.outdated += 1
+                self.outdated += 1
 
     def results(self) -> list[Result]:
         """All there is by now, with what is thought of it."""
@@ -99,20 +98,12 @@ class Run:
     def complete(self) -> bool:
         return not self.unanswered() and not self.unjudged()
 
-    async def run(self, show: Callable[[Progress], None] = lambda progress: None) -> Progress:
-        """Until all is done, or the run ends; `show` is told of all progress. Raises store errors, and OSError."""
+    async def run(self, show: Show = unseen) -> Progress:
+        """Until all is done, or the run ends. Raises store errors, and OSError."""
+        return await run_batch(self._left(), self._do, self.progress, workers=self._workers, show=show)
 
-        async def do(pair: tuple[EvalQuestion, Candidate]) -> None:
-            await self._do(*pair)
-            show(self.progress)
-
-        await for_each(self._until_ended(), do, self._workers)
-        return self.progress
-
-    async def _until_ended(self) -> AsyncIterator[tuple[EvalQuestion, Candidate]]:
+    def _left(self) -> Iterator[tuple[EvalQuestion, Candidate]]:
         for question, entrant in self._pairs:
-            if self.progress.ended:
-                return
             if not self._result(question, entrant) or not self._judged(question, entrant):
                 yield question, entrant
 
@@ -124,33 +115,32 @@ class Run:
         judge, result = self.examination, self._result(question, entrant)
         return judge is None or result is None or judge.complete(question, result)
 
-    async def _do(self, question: EvalQuestion, entrant: Candidate) -> None:
-        tab = self.ledger.begin()
-        if tab is None:
-            self.progress.ended = self.progress.ended or self.ledger.refusal
-            return
-        try:
-            result = self._result(question, entrant) or await self._ask(question, entrant, tab)
-            if result and self.examination and not self.progress.ended:
-                await self._examine(self.examination, question, result, tab)
-        finally:
-            tab.close()
+    async def _do(self, pair: tuple[EvalQuestion, Candidate]) -> None:
+        question, entrant = pair
+        async with self.ledger.work():
+            result = self._result(question, entrant) or await self._ask(question, entrant)
+            if self.examination:
+                await self._examine(self.examination, question, result)
 
-    async def _ask(self, question: EvalQuestion, entrant: Candidate, tab: Tab) -> Result | None:
+    async def _examine(self, judge: Examination, question: EvalQuestion, result: Result) -> None:
+        try:
+            await judge.examine(question, result)
+        except ModelError as error:
+            self.judge_failed = str(error)
+            error.args = (f"The judge: {error}",)  # what ends a run says whose fault it was
+            raise
+
+    async def _ask(self, question: EvalQuestion, entrant: Candidate) -> Result:
         model = entrant.player(question)
         way = AnswerRun(RunQuestion(question.question, self._scope), model)
         if isinstance(model, ScriptedReader):
             model.follow(way.session)
         try:
             answer = await entrant.strategy.answer(way)
-        except ModelError as error:
-            if not isinstance(error, ModelRejected) or _of_the_sender(error):
-                self._leave(error)
-                return None
+        except ModelRejected as error:
+            if rejects_the_sender(error):
+                raise
             answer = way.end("failed", str(error))
-        finally:
-            tab.spend(way.usage)
-        self._faults = 0
         result = Result(
             question.id,
             entrant.contender.label,
@@ -175,34 +165,5 @@ class Run:
                 answer=Answer(answer.question, unreadable, "failed", trace=spent, strategy=answer.strategy),
             )
             self._folder.keep(result, fingerprint)
-        self.progress.answered += 1
+        self.progress.outcomes[ANSWERED] += 1
         return result
-
-    async def _examine(self, judge: Examination, question: EvalQuestion, result: Result, tab: Tab) -> None:
-        try:
-            await judge.examine(question, result, tab.spend)
-        except ModelError as error:
-            self.progress.judge_failed = str(error)
-            self._fault(error, f"The judge: {error}")
-        else:
-            self._faults = 0
-
-    def _leave(self, error: ModelError) -> None:
-        self.progress.left += 1
-        self.progress.left_reason = str(error)
-        self._fault(error, str(error))
-
-    def _fault(self, error: ModelError, reason: str) -> None:
-        self._faults += 1
-        log.warning("model_failed", kind=type(error).__name__, failures=self._faults, reason=reason)
-        if self._faults >= FAULTS or _of_the_sender(error):
-            self.progress.ended = self.progress.ended or reason
-
-
-def _of_the_sender(error: ModelError) -> bool:
-    """Whether every request would be rejected like this one."""
-    from navigator.models.faults import RequestRefused  # the SDK behind it takes a second to import
-
-    return isinstance(error, RequestRefused) and (
-        error.status not in (400, 413, 422) or "credit balance" in error.detail.lower()
-    )

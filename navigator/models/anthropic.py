@@ -26,6 +26,7 @@ from navigator.models.faults import RequestRefused
 from navigator.models.messages import Conversation, Form, Json, basis, request, sources
 from navigator.models.prices import Prices
 from navigator.models.reply import StreamedReply
+from navigator.models.tokens import CHARACTERS_PER_TOKEN
 from navigator.ports import CitationDelta, ModelEvent, Tool, ToolCallEvent, Turn, TurnEnd
 
 log = structlog.get_logger()
@@ -33,8 +34,6 @@ log = structlog.get_logger()
 LONGEST_WAIT = 30.0
 """Seconds: an endpoint that asks for a longer pause is not waited for; who asked is told."""
 LONGEST_BACKOFF = 8.0
-CHARACTERS_PER_TOKEN = 4
-"""The estimate for endpoints that do not count."""
 
 Events = AsyncGenerator[ModelEvent, None]
 

@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from deploy.commands.command_line import (
     Config,
@@ -28,24 +27,32 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
-from deploy.commands.display import page_bar
-from deploy.commands.evaluation.eval import questions_in
+from deploy.commands.evaluation.batch import (
+    batch_bar,
+    ledger_of,
+    need_model,
+    need_prices,
+    questions_in,
+    say,
+    spent,
+    tell_end,
+    tell_interrupted,
+)
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import known_sites
-from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.wiring.navigation import anthropic_model, ground_of, is_priced, unpriced
+from deploy.wiring.evaluation import metered_model
+from deploy.wiring.navigation import ground_of
 from deploy.wiring.stores import Stores, open_stores
 from ingest.model import Scope
-from navigator.evaluation.ledger import Ledger, tokens_of
+from navigator.batch.runner import Progress
 from navigator.evaluation.questions import EvalQuestion
-from navigator.evaluation.report.formats import money
 from navigator.evaluation.routing.curated import HELD_OUT, TRAIN, CuratedFolder, CurationSummary
-from navigator.evaluation.routing.curation import Curation, Progress
+from navigator.evaluation.routing.curation import QUESTIONS, Curation
 
-MAX_COST = 5.0
-"""US dollars that a run may cost where nothing else is said."""
-OUTPUT_TOKENS = 2_048
+MAX_COST_DOLLARS = 5.0
+"""Of a run where nothing else is said."""
+MAX_OUTPUT_TOKENS = 2_048
 """What a reply may take; actions take a few dozen."""
 
 
@@ -92,29 +99,22 @@ async def curate(
 ) -> int:
     """0: every question was asked; 1: something is left; 130: interrupted. Raises IngestError, SettingsError, OSError."""
     questions = questions_in(wanted.questions)[: wanted.limit]
-    _needs_model_and_ceiling(settings, wanted)
+    need_model(settings, "curate")
+    if wanted.max_tokens is None or wanted.max_cost is not None:
+        need_prices(settings, "a ceiling in tokens with --max-tokens alone")
     with CuratedFolder(wanted.out) as folder:
         if folder.unreadable:
-            _say(console, f"{folder.unreadable} lines in {wanted.out} cannot be read: they are passed over.", "yellow")
+            say(console, f"{folder.unreadable} lines in {wanted.out} cannot be read: they are passed over.", "yellow")
         async with open_stores(settings, "ritbot curate") as stores:
             await check_scope(stores, scope)
             most = len(questions) * settings.strategies.chunks
-            _say(console, f"{len(questions)} questions, at most {most:,} calls. Into {wanted.out}.")
-            status = await _run(stores, wanted, scope, languages, questions, folder, console)
+            say(console, f"{len(questions)} questions, at most {most:,} calls. Into {wanted.out}.")
+            try:
+                status = await _run(stores, wanted, scope, languages, questions, folder, console)
+            except asyncio.CancelledError:
+                status = tell_interrupted(console)
         _tell(console, wanted, folder.write(held_out=wanted.held_out, seed=wanted.seed))
     return status
-
-
-def _needs_model_and_ceiling(settings: Settings, wanted: CurateOptions) -> None:
-    if settings.model.chosen != "anthropic":
-        raise SettingsError(
-            "ritbot curate needs a language model, and none is set: set ANTHROPIC_API_KEY or model.api_key, and leave "
-            "model.provider at auto or anthropic"
-        )
-    if not is_priced(settings) and (wanted.max_tokens is None or wanted.max_cost is not None):
-        raise SettingsError(
-            f"{unpriced(settings, 'model.prices')}, or a ceiling in tokens with --max-tokens alone",
-        )
 
 
 async def _run(
@@ -126,61 +126,30 @@ async def _run(
     folder: CuratedFolder,
     console: Console,
 ) -> int:
-    settings = stores.settings
-    ledger = Ledger(dollars=(wanted.max_cost or MAX_COST) if is_priced(settings) else None, tokens=wanted.max_tokens)
-    brief = settings.model.model_copy(update={"max_tokens": min(OUTPUT_TOKENS, settings.model.max_tokens)})
-    with page_bar(console, "questions") as bar:
-        task = bar.add_task("curate", total=len(questions), detail="")
+    settings, ground = stores.settings, ground_of(stores, languages)
+    ledger = ledger_of(settings, wanted.max_cost or MAX_COST_DOLLARS, wanted.max_tokens)
 
-        def show(progress: Progress) -> None:
-            bar.update(task, completed=progress.done, detail=f"{progress.asked:,} pages, {_spent(ledger)}")
+    def told(progress: Progress) -> tuple[int, str]:
+        return progress.outcomes[QUESTIONS], f"{progress.done:,} pages, {spent(ledger.used)}"
 
-        async with anthropic_model(settings.model_copy(update={"model": brief})) as model:
-            curation = Curation(
-                ground_of(stores, languages),
-                model,
-                folder,
-                ledger,
-                scope=scope,
-                workers=settings.evaluation.concurrency,
-                show=show,
-            )
-            try:
-                progress = await curation.run(questions)
-            except asyncio.CancelledError:
-                _say(console, "Interrupted; nothing is lost. Run the same command again and it goes on.", "yellow")
-                return 130
-    return _told(console, progress, ledger)
-
-
-def _told(console: Console, progress: Progress, ledger: Ledger) -> int:
-    """How the run went, and its exit status."""
+    with batch_bar(console, "questions", len(questions), told) as show:
+        async with metered_model(settings, ledger, max_output_tokens=MAX_OUTPUT_TOKENS) as model:
+            workers = settings.evaluation.concurrency
+            progress = await Curation(ground, model, folder, scope=scope, workers=workers, show=show).run(questions)
     known = f", {progress.known:,} were known" if progress.known else ""
-    _say(console, f"{progress.asked:,} pages looked at{known}, for {_spent(ledger)}.")
-    if progress.failed:
-        _say(console, f"  {progress.failed} calls failed (the last: {progress.failed_reason}).", "yellow")
-    if progress.ended:
-        _say(console, f"Stopped: {progress.ended.rstrip('.')}. Run the same command again and it goes on.", "yellow")
-    return 1 if progress.ended or progress.failed else 0
+    say(console, f"{progress.done:,} pages looked at{known}, for {spent(ledger.used)}.")
+    tell_end(console, progress)
+    return 0 if progress.complete else 1
 
 
 def _tell(console: Console, wanted: CurateOptions, summary: CurationSummary) -> None:
     actions = ", ".join(f"{count:,} {kind}" for kind, count in summary.actions.items())
-    _say(console, f"{wanted.out / TRAIN}: {summary.train:,} examples. {wanted.out / HELD_OUT}: {summary.held_out:,}.")
-    _say(console, f"Actions: {actions}. {summary.expelled:,} lines did not count.")
+    say(console, f"{wanted.out / TRAIN}: {summary.train:,} examples. {wanted.out / HELD_OUT}: {summary.held_out:,}.")
+    say(console, f"Actions: {actions}. {summary.expelled:,} lines did not count.")
     if summary.collapsed or summary.useless:
-        _say(
+        say(
             console,
             f"No example: {summary.collapsed:,} replies without an action, {summary.useless:,} without a legal one.",
         )
     if wanted.held_out and summary.train and not summary.held_out:
-        _say(console, "No question is held out: ask more questions, or raise --held-out.", "yellow")
-
-
-def _spent(ledger: Ledger) -> str:
-    tokens = f"{tokens_of(ledger.used):,} tokens"
-    return tokens if ledger.used.cost is None else f"{tokens}, {money(ledger.used.cost)}"
-
-
-def _say(console: Console, line: str, style: str = "") -> None:
-    console.print(Text(line, style=style), soft_wrap=True)
+        say(console, "No question is held out: ask more questions, or raise --held-out.", "yellow")

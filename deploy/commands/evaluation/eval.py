@@ -28,26 +28,32 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
-from deploy.commands.display import page_bar
+from deploy.commands.evaluation.batch import INTERRUPTED, batch_bar, questions_in, spent
 from deploy.commands.evaluation.reports import page_writer, print_summary, write_reports
 from deploy.commands.evaluation.router_score import RouterScoreOptions, score
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.wiring.evaluation import EvalOptions, checked, entrants, known_of, open_judge, outlines_in
+from deploy.wiring.evaluation import (
+    EvalOptions,
+    candidates,
+    checked_options,
+    index_facts,
+    metered_model,
+    outlines_in,
+)
 from deploy.wiring.navigation import prices_of
 from deploy.wiring.stores import open_stores
 from deploy.wiring.variants import sweeps_of
 from ingest.model import Scope
+from navigator.batch.ledger import Ledger
+from navigator.batch.runner import Progress
 from navigator.evaluation.estimate import Estimate, estimate
 from navigator.evaluation.folder import RunFolder
-from navigator.evaluation.judging.examination import Examination
-from navigator.evaluation.judging.opinions import Judges
-from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
+from navigator.evaluation.judging.judges import Examination, Judges
 from navigator.evaluation.report.formats import money
-from navigator.evaluation.runner import Progress, Run
+from navigator.evaluation.runner import ANSWERED, Run
 from navigator.strategies.build import FOR_PEOPLE
 
 
@@ -119,23 +125,13 @@ def command(
     raise typer.Exit(status)
 
 
-def questions_in(path: Path) -> list[EvalQuestion]:
-    """Raises SettingsError with everything that is wrong in the file, and OSError."""
-    try:
-        return load_questions(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise SettingsError(f"{path} is not UTF-8 text") from None
-    except QuestionsError as error:
-        raise SettingsError(*(f"{path}:{line}: {what}" for line, what in error.mistakes)) from None
-
-
 async def evaluate(
     settings: Settings, wanted: EvalOptions, scope: Scope, languages: Sequence[str], console: Console
 ) -> int:
     """0: every question was asked and judged; 1: something is left; 130: interrupted. Raises IngestError, SettingsError,
     OSError."""
     questions = questions_in(wanted.questions)
-    wanted = checked(settings, wanted, questions)
+    wanted = checked_options(settings, wanted, questions)
     asked = questions[: wanted.limit]
     with RunFolder(wanted.folder) as folder:
         if folder.questions and folder.questions.isdisjoint(question.id for question in questions):
@@ -143,21 +139,25 @@ async def evaluate(
         async with open_stores(settings, "ritbot eval") as stores, AsyncExitStack() as stack:
             await check_scope(stores, scope)
             outlines = await outlines_in(stores, scope)
-            players = await entrants(stack, stores, wanted, languages, scope, outlines)
-            judges = Judges(await open_judge(stack, settings), folder) if wanted.judge else None
+            ledger = Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens)
+            players = await candidates(stack, stores, wanted, languages, scope, outlines, ledger)
+            judges = None
+            if wanted.judge:
+                judge = metered_model(settings.judging, ledger, cold=True)
+                judges = Judges(await stack.enter_async_context(judge), folder)
             run = Run(
                 asked,
                 players,
                 folder,
                 scope=scope,
                 examination=Examination(judges, graded=wanted.grades) if judges else None,
-                ledger=Ledger() if wanted.readers else Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens),
+                ledger=ledger,
                 workers=_workers(settings, wanted),
             )
             _announce(console, run, folder)
             if not wanted.readers:
                 console.print(_told(_estimate(settings, run)), soft_wrap=True)
-            known = await known_of(stores, languages, scope, asked, outlines)
+            known = await index_facts(stores, languages, scope, asked, outlines)
             status = await _carry_out(run, console)
             notes = _notes(settings, wanted, judges)
             summary = write_reports(folder.path, run, known, wanted.questions.stem, notes, page_writer())
@@ -173,14 +173,14 @@ def _announce(console: Console, run: Run, folder: RunFolder) -> None:
     """What is going to be done."""
     progress = run.progress
     asked, contenders = len(run.questions), len(run.contenders)
-    there = f", {progress.kept} of them there already" if progress.kept else ""
+    there = f", {progress.known} of them there already" if progress.known else ""
     console.print(
         f"{asked} questions, {contenders} contenders: {progress.total} answers{there}. Into {folder.path}.",
         soft_wrap=True,
     )
     for remark in (
-        f"{progress.outdated} answers are of other pages, settings, words or models: they are asked for again."
-        if progress.outdated
+        f"{run.outdated} answers are of other pages, settings, words or models: they are asked for again."
+        if run.outdated
         else "",
         f"{folder.unreadable} lines there cannot be read: they are passed over." if folder.unreadable else "",
     ):
@@ -218,17 +218,13 @@ def _notes(settings: Settings, wanted: EvalOptions, judges: Judges | None) -> tu
 
 
 async def _carry_out(run: Run, console: Console) -> int:
-    with page_bar(console, "answers") as bar:
-        task = bar.add_task("eval", total=run.progress.total, completed=run.progress.done, detail="")
+    def told(progress: Progress) -> tuple[int, str]:
+        return progress.known + progress.outcomes[ANSWERED], spent(run.ledger.used)
 
-        def show(progress: Progress) -> None:
-            used = run.ledger.used
-            detail = money(used.cost) if used.cost is not None else f"{tokens_of(used):,} tokens"
-            bar.update(task, completed=progress.done, detail=detail)
-
+    with batch_bar(console, "answers", run.progress.total or 0, told, run.progress.known) as show:
         try:
             await run.run(show)
         except asyncio.CancelledError:
             run.progress.ended = "it was interrupted"
-            return 130
+            return INTERRUPTED
     return 0 if run.complete else 1

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from deploy.commands.command_line import (
     Config,
@@ -24,33 +23,52 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
-from deploy.commands.display import page_bar
+from deploy.commands.evaluation.batch import (
+    batch_bar,
+    ledger_of,
+    need_model,
+    need_prices,
+    questions_in,
+    say,
+    spent,
+    tell_end,
+    tell_interrupted,
+    unreadable,
+)
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
-from deploy.wiring.navigation import anthropic_model, ground_of, prices_of
+from deploy.wiring.evaluation import metered_model
+from deploy.wiring.navigation import ground_of, prices_of
 from deploy.wiring.stores import Stores, open_stores
 from ingest.errors import SiteUnusable
-from navigator.enrichment.budget import price
-from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.proposing.checks import TOLD
-from navigator.evaluation.proposing.material import SHARES, Material
-from navigator.evaluation.proposing.near_duplicates import KnownQuestions
-from navigator.evaluation.proposing.plan import ProposalPlan, planned
+from navigator.answer import Usage
+from navigator.batch.ledger import Ledger
+from navigator.batch.runner import Progress
+from navigator.evaluation.proposing.checks import REFUSALS
+from navigator.evaluation.proposing.material import KIND_SHARES, Material
 from navigator.evaluation.proposing.question_file import QuestionsFile
-from navigator.evaluation.proposing.run import CEILING, TOO_MANY, UNPRICED, Progress, Proposing
+from navigator.evaluation.proposing.run import (
+    TOO_MANY,
+    KnownQuestions,
+    ProposalPlan,
+    Proposing,
+    accepted,
+    plan_proposals,
+    refused,
+)
 from navigator.evaluation.proposing.seeds import Sample, Seeds, sample
-from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
+from navigator.evaluation.questions import EvalQuestion, QuestionsError
 from navigator.evaluation.report.formats import money
 
-MAX_COST = 2.0
-"""US dollars that a run may cost where nothing else is said."""
-OUTPUT_TOKENS = 2_048
+MAX_COST_DOLLARS = 2.0
+"""Of a run where nothing else is said."""
+MAX_OUTPUT_TOKENS = 2_048
 """What a reply may take; a proposal takes a few hundred."""
-LOOKED_AT = 20
-"""Materials that the plan is made from."""
-PAGES, PAGES_A_QUESTION = 1_000, 20
+MAX_PLANNED_MATERIALS = 20
+"""That the plan is made from."""
+MIN_SAMPLED_PAGES, SAMPLED_PAGES_PER_QUESTION = 1_000, 20
 """Of a site with more pages than both, a sample is looked at."""
 
 
@@ -96,48 +114,22 @@ async def propose(settings: Settings, wanted: ProposeOptions, console: Console) 
     if wanted.site not in known.sites:
         raise SettingsError(f"there is no site called {wanted.site}{did_you_mean(wanted.site, known.sites)}")
     if not wanted.dry_run:
-        _needs_model_and_prices(settings, wanted)
-    examples = _examples(wanted.examples)
+        need_model(settings, "questions")
+        if wanted.max_cost is not None:
+            need_prices(settings, "leave --max-cost out")
+    examples = questions_in(wanted.examples) if wanted.examples else []
     try:
         with QuestionsFile(wanted.out, look_only=wanted.dry_run) as file:
             if file.torn:
                 torn = f"{wanted.out} ended in the middle of a line, which was taken away: {file.torn}…"
-                console.print(Text(torn, style="yellow"), soft_wrap=True)
+                say(console, torn, "yellow")
             async with open_stores(settings, "ritbot questions") as stores:
-                return await _Run(stores, known, wanted, file, examples, console).run()
+                return await _ProposeRun(stores, known, wanted, file, examples, console).run()
     except QuestionsError as error:
-        raise _unreadable(wanted.out, error) from None
+        raise unreadable(wanted.out, error) from None
 
 
-def _needs_model_and_prices(settings: Settings, wanted: ProposeOptions) -> None:
-    if settings.model.chosen != "anthropic":
-        raise SettingsError(
-            "ritbot questions needs a language model, and none is set: set ANTHROPIC_API_KEY or model.api_key, and leave "
-            "model.provider at auto or anthropic"
-        )
-    if wanted.max_cost is not None and price(prices_of(settings), 1, 1) is None:
-        raise SettingsError(
-            f"what {settings.model.name} costs is not known, so that --max-cost is no ceiling: set model.prices.input and "
-            "model.prices.output, or leave --max-cost out"
-        )
-
-
-def _examples(path: Path | None) -> list[EvalQuestion]:
-    if path is None:
-        return []
-    try:
-        return load_questions(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise SettingsError(f"{path} is no text in UTF-8") from None
-    except QuestionsError as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: QuestionsError) -> SettingsError:
-    return SettingsError(*(f"{path}:{line}: {what}" for line, what in error.mistakes))
-
-
-class _Run:
+class _ProposeRun:
     """One run over open stores and an open file."""
 
     def __init__(
@@ -167,19 +159,18 @@ class _Run:
             return 0
         pages = await self._sample(missing)
         seeds = self._seeds(pages)
-        first = await self._first(seeds.all(), min(missing, LOOKED_AT))
+        first = await self._first(seeds.all(), min(missing, MAX_PLANNED_MATERIALS))
         if not first:
             self._say(self._no_more(pages))
             return 1
-        self._announce(planned(missing, first, self._examples, self._prices))
+        self._announce(plan_proposals(missing, first, self._examples, self._prices))
         if wanted.dry_run:
             return 0
         try:
-            progress = await self._propose(seeds.all(), missing)
+            progress, ledger = await self._propose(seeds.all(), missing)
         except asyncio.CancelledError:
-            self._say("Interrupted; nothing is lost. Run the same command again and it goes on.", "yellow")
-            return 130
-        self._tell(progress, pages)
+            return tell_interrupted(self._console)
+        self._tell(progress, ledger.used, pages)
         return 0 if self._proposed >= wanted.count else 1
 
     @property
@@ -191,7 +182,7 @@ class _Run:
         wanted = self._wanted
         scope = self._known.scope([wanted.site], wanted.version)
         await check_scope(self._stores, scope)
-        most = max(PAGES, PAGES_A_QUESTION * missing)
+        most = max(MIN_SAMPLED_PAGES, SAMPLED_PAGES_PER_QUESTION * missing)
         pages = await sample(self._stores.trees, wanted.site, scope, most, wanted.seed)
         if not pages.live:
             raise SiteUnusable(f"{wanted.site} has no page. Run: ritbot index {wanted.site}")
@@ -218,30 +209,26 @@ class _Run:
                     break
         return found
 
-    async def _propose(self, materials: AsyncIterator[Material], missing: int) -> Progress:
+    async def _propose(self, materials: AsyncIterator[Material], missing: int) -> tuple[Progress, Ledger]:
         settings = self._stores.settings
-        brief = settings.model.model_copy(update={"max_tokens": min(OUTPUT_TOKENS, settings.model.max_tokens)})
-        priced = price(self._prices, 1, 1) is not None
-        ledger = Ledger(dollars=(self._wanted.max_cost or MAX_COST) if priced else None)
-        with page_bar(self._console, "questions") as bar:
-            task = bar.add_task("questions", total=missing, detail="")
+        ledger = ledger_of(settings, self._wanted.max_cost or MAX_COST_DOLLARS)
 
-            def show(progress: Progress) -> None:
-                detail = f"{progress.refused.total()} refused · {_spent(progress)}"
-                bar.update(task, completed=progress.accepted.total(), detail=detail)
+        def told(progress: Progress) -> tuple[int, str]:
+            return accepted(progress), f"{refused(progress)} refused · {spent(ledger.used)}"
 
-            async with anthropic_model(settings.model_copy(update={"model": brief})) as model:
+        with batch_bar(self._console, "questions", missing, told) as show:
+            async with metered_model(settings, ledger, max_output_tokens=MAX_OUTPUT_TOKENS) as model:
                 proposing = Proposing(
                     model,
-                    KnownQuestions(self._stores.embedder),
                     ledger,
+                    KnownQuestions(self._stores.embedder),
                     self._file,
                     count=self._wanted.count,
                     examples=self._examples,
                     workers=settings.evaluation.concurrency,
                     show=show,
                 )
-                return await proposing.run(materials)
+                return await proposing.run(materials), ledger
 
     def _announce(self, plan: ProposalPlan) -> None:
         cost = "at a price that is not known" if plan.cost is None else f"about {money(plan.cost)}"
@@ -250,28 +237,16 @@ class _Run:
             f"{plan.input_tokens:,} tokens to read and {plan.output_tokens:,} to write, {cost}."
         )
 
-    def _tell(self, progress: Progress, pages: Sample) -> None:
-        kinds = ", ".join(f"{progress.accepted[kind]} {kind}" for kind in SHARES if progress.accepted[kind])
-        accepted = f"{progress.accepted.total()} accepted" + (f" ({kinds})" if kinds else "")
-        self._say(f"{progress.proposed} proposed, {accepted}, for {_spent(progress)}.")
-        for check, told in TOLD.items():
-            if count := progress.refused[check]:
+    def _tell(self, progress: Progress, used: Usage, pages: Sample) -> None:
+        kinds = ", ".join(f"{count} {kind}" for kind in KIND_SHARES if (count := progress.outcomes[kind]))
+        of_kinds = f" ({kinds})" if kinds else ""
+        self._say(f"{progress.done} proposed, {accepted(progress)} accepted{of_kinds}, for {spent(used)}.")
+        for check, told in REFUSALS.items():
+            if count := progress.outcomes[check]:
                 self._say(f"  {count} refused: {told}")
-        if progress.failed:
-            self._say(f"  {progress.failed} cut short by the endpoint (the last: {progress.failed_reason})", "yellow")
-        if progress.ended == CEILING:
-            self._say("Stopped: the ceiling is reached. Run the same command again and it goes on.")
-        elif progress.ended == UNPRICED:
-            self._say(
-                "Stopped: the endpoint bills tokens whose price is not known. Set all four of model.prices.", "yellow"
-            )
-        elif progress.ended == TOO_MANY:
-            self._say(
-                "Stopped: too many proposals are refused. Give examples, take another model, or look at the pages."
-            )
-        elif progress.ended:
-            self._say("Stopped: the model fails. Run the same command again and it goes on.", "yellow")
-        elif self._proposed < self._wanted.count:
+        too_many = "Give examples, take another model, or look at the pages."
+        tell_end(self._console, progress, too_many if progress.ended == TOO_MANY else "")
+        if not progress.ended and self._proposed < self._wanted.count:
             self._say(self._no_more(pages))
         if self._proposed:
             checked = sum(question.synthetic and question.checked for question in self._file.questions)
@@ -284,15 +259,9 @@ class _Run:
         looked = f"{len(pages.keys):,} of its {pages.live:,} pages" if len(pages.keys) < pages.live else "its pages"
         return f"{self._wanted.site} gives no more: no section of {looked} is left that says enough for a question."
 
-    def _say(self, line: str, style: str = "") -> None:
-        self._console.print(Text(line, style=style), soft_wrap=True)
+    def _say(self, line: str) -> None:
+        say(self._console, line)
 
 
 def _questions(count: int) -> str:
     return f"{count:,} question" if count == 1 else f"{count:,} questions"
-
-
-def _spent(progress: Progress) -> str:
-    used = progress.used
-    tokens = f"{tokens_of(used):,} tokens"
-    return tokens if used.cost is None else f"{tokens}, {money(used.cost)}"

@@ -79,10 +79,10 @@ def unfinished(run: Run) -> list[str]:
     if progress.ended:
         told.append(f"Stopped: {progress.ended}.".replace("..", "."))
     if left:
-        failed = f" {progress.left} of them failed, the last: {progress.left_reason}" if progress.left else ""
+        failed = f" {progress.failed} calls failed, the last: {progress.failure}" if progress.failed else ""
         told.append(f"Incomplete: {left} of {progress.total} answers are missing.{failed}")
     if unjudged:
-        why = f" The judge failed: {progress.judge_failed}" if progress.judge_failed else ""
+        why = f" The judge failed: {run.judge_failed}" if run.judge_failed else ""
         told.append(
             f"{unjudged} answers are not judged, or not in full.{why or ' The replies of the judge were of no use.'}"
         )

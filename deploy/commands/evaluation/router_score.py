@@ -11,16 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deploy.commands.display import page_bar
+from deploy.commands.evaluation.batch import batch_bar, need_prices, say, spent, tell_end, text_in
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.wiring.navigation import anthropic_model, is_priced, unpriced
-from navigator.evaluation.ledger import Ledger, tokens_of
-from navigator.evaluation.report.formats import money, percent
+from deploy.wiring.evaluation import metered_model
+from navigator.batch.ledger import Ledger
+from navigator.batch.runner import Progress
+from navigator.evaluation.report.formats import percent
 from navigator.evaluation.routing.score import RouterScore, score_router
 from navigator.strategies.rdr2.examples import Example, ExamplesError, load_examples
 
-NAMES = {
+FIGURES = {
     "ans_f1": ("ANS-F1", "blocks selected, against those of the examples"),
     "exp_precision": ("EXP-PRE", "headings unfolded that the examples unfold too"),
     "ref_accuracy": ("REF-ACC", "replies that refuse where the examples do, and only there"),
@@ -44,15 +45,10 @@ async def score(settings: Settings, wanted: RouterScoreOptions, console: Console
     examples = _examples(wanted.examples)[: wanted.limit]
     _needs_router_and_prices(settings, router, wanted)
     ledger = Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens)
-    with page_bar(console, "examples") as bar:
-        task = bar.add_task("router", total=len(examples), detail="")
-
-        def show(done: int) -> None:
-            bar.update(task, completed=done, detail=f"{tokens_of(ledger.used):,} tokens")
-
-        async with anthropic_model(router) as model:
+    with batch_bar(console, "examples", len(examples), lambda p: (p.done + p.failed, spent(ledger.used))) as show:
+        async with metered_model(router, ledger) as model:
             workers = wanted.concurrency or settings.evaluation.concurrency
-            found = await score_router(model, examples, ledger=ledger, workers=workers, show=show)
+            found = await score_router(model, examples, workers=workers, show=show)
     if as_json:
         sys.stdout.write(json.dumps(asdict(found), indent=1) + "\n")
     else:
@@ -62,9 +58,7 @@ async def score(settings: Settings, wanted: RouterScoreOptions, console: Console
 
 def _examples(path: Path) -> list[Example]:
     try:
-        return list(load_examples(path.read_text(encoding="utf-8")))
-    except UnicodeDecodeError:
-        raise SettingsError(f"{path} is not UTF-8 text") from None
+        return list(load_examples(text_in(path)))
     except ExamplesError as error:
         raise SettingsError(f"{path}: {error}") from None
 
@@ -75,22 +69,16 @@ def _needs_router_and_prices(settings: Settings, router: Settings, wanted: Route
             "there is no router to score: set router.name (and router.base_url, router.api_key), or a model that routes: "
             "ANTHROPIC_API_KEY or model.api_key"
         )
-    if wanted.max_cost is not None and not is_priced(router):
-        section = "router" if settings.router.name else "model"
-        raise SettingsError(f"{unpriced(router, f'{section}.prices')}, or a ceiling in tokens with --max-tokens")
+    if wanted.max_cost is not None:
+        table = "router.prices" if settings.router.name else "model.prices"
+        need_prices(router, "a ceiling in tokens with --max-tokens", table)
 
 
 def _tell(console: Console, found: RouterScore) -> None:
-    used = f"{tokens_of(found.usage):,} tokens" + (
-        f", {money(found.usage.cost)}" if found.usage.cost is not None else ""
-    )
-    console.print(Text(f"{found.model}: {found.asked:,} of {found.examples:,} examples, for {used}."), soft_wrap=True)
+    say(console, f"{found.model}: {found.asked:,} of {found.examples:,} examples, for {spent(found.usage)}.")
     table = Table(box=None, show_header=False)
     for name, value in asdict(found.figures).items():
-        short, meaning = NAMES[name]
+        short, meaning = FIGURES[name]
         table.add_row(Text(short, style="bold"), percent(value), Text(meaning, style="dim"))
     console.print(table)
-    if found.failed:
-        console.print(Text(f"{found.failed} calls failed (the last: {found.reason}).", style="yellow"), soft_wrap=True)
-    if found.ended:
-        console.print(Text(f"Stopped: {found.ended.rstrip('.')}.", style="yellow"), soft_wrap=True)
+    tell_end(console, Progress(failed=found.failed, failure=found.reason, ended=found.ended))

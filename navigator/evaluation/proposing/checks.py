@@ -14,8 +14,8 @@ from navigator.evaluation.proposing.languages import foreign
 from navigator.evaluation.proposing.material import SourceSection, kind_of
 from navigator.evaluation.questions import EvalQuestion, question_id
 
-Check = Literal["nothing", "form", "language", "quotes", "pointing", "twice", "titles", "gold"]
-TOLD: dict[Check, str] = {
+Refusal = Literal["nothing", "form", "language", "quotes", "pointing", "twice", "titles", "gold"]
+REFUSALS: dict[Refusal, str] = {
     "nothing": "the model found nothing to ask",
     "form": "the reply was of no use: not of the form that was asked for, cut off, or a refusal",
     "language": "in another language than its pages",
@@ -27,16 +27,14 @@ TOLD: dict[Check, str] = {
 }
 """In the order in which they are tried."""
 
-QUESTION, ANSWER, NUGGET = 400, 2_000, 400
-"""Characters of each, at most."""
-QUOTE = (15, 800)
-"""Bytes of a quote, at least, and characters, at most."""
+MAX_QUESTION_CHARACTERS, MAX_ANSWER_CHARACTERS, MAX_NUGGET_CHARACTERS = 400, 2_000, 400
+MIN_QUOTE_BYTES, MAX_QUOTE_CHARACTERS = 15, 800
 
-_PIECE = r"(?:passages?|sections?|excerpts?|paragraphs?|pages?|articles?|chapters?|texts?|documents?|documentation|snippets?)"
+_PART = r"(?:passages?|sections?|excerpts?|paragraphs?|pages?|articles?|chapters?|texts?|documents?|documentation|snippets?)"
 _POINTING = re.compile(
-    rf"\b(?:this|these|given|provided|above|preceding|following|mentioned) {_PIECE}\b"
-    rf"|\b{_PIECE} (?:above|below|provided|given|\d)"
-    rf"|\b(?:according to|based on|described in|mentioned in|as per) (?:the|this|these) {_PIECE}\b"
+    rf"\b(?:this|these|given|provided|above|preceding|following|mentioned) {_PART}\b"
+    rf"|\b{_PART} (?:above|below|provided|given|\d)"
+    rf"|\b(?:according to|based on|described in|mentioned in|as per) (?:the|this|these) {_PART}\b"
     r"|\bthe (?:passages?|excerpts?)\b"
     r"|\b(?:diese[mnrs]?|obige[mnrs]?|folgende[mnrs]?) (?:abschnitts?|absatz(?:es)?|textes|texte?|seiten?|dokument(?:s|e|en)?)\b"
     r"|\blaut (?:dem |der )?(?:abschnitt|absatz|text|seite|dokument\w*)\b"
@@ -48,13 +46,13 @@ _POINTING = re.compile(
 )
 """Words that only make sense to somebody who has the text before them. English, German, French and Spanish; of other
 languages the model is asked the same, and nothing more is done."""
-_ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]\"'`]+", re.IGNORECASE)
+_URL = re.compile(r"(?:https?|ftp)://[^\s<>()\[\]\"'`]+", re.IGNORECASE)
 
 
 class Unfit(ValueError):
     """A proposal that is refused, by which check, and why."""
 
-    def __init__(self, check: Check, why: str) -> None:
+    def __init__(self, check: Refusal, why: str) -> None:
         super().__init__(why)
         self.check = check
 
@@ -77,7 +75,7 @@ class Proposal:
     sections: tuple[SourceSection, ...]
 
 
-def checked(draft: QuestionDraft, sections: Sequence[SourceSection]) -> Proposal:
+def checked_proposal(draft: QuestionDraft, sections: Sequence[SourceSection]) -> Proposal:
     """The proposal with the quotes that stand in the sections they name, and those sections alone as gold: what shrinks to
     one section is a question about one. Raises Unfit."""
     _form(draft, sections)
@@ -104,20 +102,25 @@ def checked(draft: QuestionDraft, sections: Sequence[SourceSection]) -> Proposal
 
 
 def _form(draft: QuestionDraft, sections: Sequence[SourceSection]) -> None:
-    sizes = [(draft.question, QUESTION), (draft.answer, ANSWER), *((nugget, NUGGET) for nugget in draft.nuggets)]
+    sizes = [
+        (draft.question, MAX_QUESTION_CHARACTERS),
+        (draft.answer, MAX_ANSWER_CHARACTERS),
+        *((nugget, MAX_NUGGET_CHARACTERS) for nugget in draft.nuggets),
+    ]
     if any(len(text) > most for text, most in sizes):
         raise Unfit("form", "a text is too long")
     said = "\n".join(text for text, _ in sizes)
     read = "\n".join(section.text for section in sections)
-    if foreign_addresses := [url for url in _ADDRESS.findall(said) if url.rstrip(".,;:!?") not in read]:
+    if foreign_addresses := [url for url in _URL.findall(said) if url.rstrip(".,;:!?") not in read]:
         raise Unfit("form", f"{len(foreign_addresses)} addresses are not in the sections")
 
 
 def _standing(words: str, number: int, sections: Sequence[SourceSection]) -> str:
     """The quote in one line, if it stands in that passage, as text or as a reader sees it; else empty."""
     quote = _flat(words)
-    least, most = QUOTE
-    if not 1 <= number <= len(sections) or len(quote) > most or len(quote.encode("utf-8", "replace")) < least:
+    if not 1 <= number <= len(sections) or len(quote) > MAX_QUOTE_CHARACTERS:
+        return ""
+    if len(quote.encode("utf-8", "replace")) < MIN_QUOTE_BYTES:
         return ""
     section = sections[number - 1]
     return quote if any(quote in _flat(text) for text in (section.located.node.text, section.text)) else ""

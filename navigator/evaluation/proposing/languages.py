@@ -21,7 +21,7 @@ _SMALL = {
     "pt": "a as com como da de do e em é não o os para por posso qual quando que se um uma",
     "sv": "att av den det en ett för från hur i inte jag kan med och om på som till vad vilken är",
 }
-SMALL = {language: frozenset(words.split()) for language, words in _SMALL.items()}
+SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 _SURE = 3
 """So many small words of another language for one of the pages' own are no chance."""
@@ -44,13 +44,13 @@ def foreign(question: str, pages: str) -> bool:
 
 def _language(words: Counter[str]) -> str | None:
     """The language of most small words; None where there are none."""
-    hits = {language: _hits(words, language) for language in SMALL}
+    hits = {language: _hits(words, language) for language in SMALL_WORDS}
     best = max(hits, key=lambda language: hits[language])
     return best if hits[best] else None
 
 
 def _hits(words: Counter[str], language: str) -> int:
-    return sum(count for word, count in words.items() if word in SMALL[language])
+    return sum(count for word, count in words.items() if word in SMALL_WORDS[language])
 
 
 def _script(text: str) -> str | None:

@@ -15,18 +15,18 @@ from ingest.model import Block, sha256
 from ingest.ports import Located
 from navigator.evaluation.questions import Gold
 
-T = TypeVar("T")
+Thing = TypeVar("Thing")
 
 Kind = Literal["single-section", "multi-section", "multi-page"]
-SHARES: dict[Kind, float] = {"single-section": 0.5, "multi-section": 0.25, "multi-page": 0.25}
+KIND_SHARES: dict[Kind, float] = {"single-section": 0.5, "multi-section": 0.25, "multi-page": 0.25}
 """How much of the material is of each kind, while the site has it."""
 
-SHORTEST, LONGEST = 240, 4_000
-"""Bytes of prose that a section has at least, and of text at most: about 40 and 600 words of English."""
-TELLING = 30
-"""Bytes. Shorter lines are names, commands, entries of lists of contents: they make no prose."""
-TOGETHER = 3
-"""Sections that one question is made from, at most."""
+MIN_PROSE_BYTES, MAX_TEXT_BYTES = 240, 4_000
+"""Of prose that a section has, and of its text: about 40 and 600 words of English."""
+MIN_PROSE_LINE_BYTES = 30
+"""Shorter lines are names, commands, entries of lists of contents: they make no prose."""
+MAX_SECTIONS = 3
+"""That one question is made from."""
 _SILENT = frozenset({"code", "math"})
 _LISTING = re.compile(
     r".*\b(?:change[\s_-]?logs?|release[\s_-]?notes?|what.?s[\s_-]?new)\b.*"
@@ -92,19 +92,19 @@ def kind_of(sections: Sequence[SourceSection]) -> Kind:
     return "multi-section" if len({section.page for section in sections}) == 1 else "multi-page"
 
 
-def usable(section: Located) -> bool:
+def says_enough(section: Located) -> bool:
     """Whether a section says enough, not too much, and is no list of versions or pages."""
     node, page = section.node, section.page
     step = page.canonical.partition("#")[0].rstrip("/").rpartition("/")[2].removesuffix(".html")
     titles = (node.title.strip(), page.title.strip())
     if any(map(_LISTING.fullmatch, titles)) or (step != "index" and _LISTING.fullmatch(step)):
         return False
-    return _prose(node.blocks) >= SHORTEST and _bytes(node.text) <= LONGEST
+    return _prose(node.blocks) >= MIN_PROSE_BYTES and _bytes(node.text) <= MAX_TEXT_BYTES
 
 
 def _prose(blocks: Iterable[Block]) -> int:
     lines = (line for block in blocks if block.kind not in _SILENT for line in block.text.split("\n"))
-    return sum(size for size in map(_bytes, lines) if size >= TELLING)
+    return sum(size for size in map(_bytes, lines) if size >= MIN_PROSE_LINE_BYTES)
 
 
 def _bytes(text: str) -> int:
@@ -114,12 +114,12 @@ def _bytes(text: str) -> int:
 
 def groups(sections: Sequence[Located]) -> list[tuple[Located, ...]]:
     """Sections of one page that belong together, two or three each: a section with those under it, in document order. No
-    section is in two groups. `sections` are those of the page that are usable, in document order."""
+    section is in two groups. `sections` are those of the page that are says_enough, in document order."""
     found: list[tuple[Located, ...]] = []
     taken: set[str] = set()
     for parent in dict.fromkeys(section.node.parent for section in sections if section.node.parent):
         family = [each for each in sections if parent in (each.node.id, each.node.parent) and each.node.id not in taken]
-        runs = [tuple(family[at : at + TOGETHER]) for at in range(0, len(family), TOGETHER)]
+        runs = [tuple(family[at : at + MAX_SECTIONS]) for at in range(0, len(family), MAX_SECTIONS)]
         for run in runs:
             if len(run) > 1:
                 found.append(run)
@@ -127,7 +127,7 @@ def groups(sections: Sequence[Located]) -> list[tuple[Located, ...]]:
     return found
 
 
-def shuffled(items: Iterable[T], name: str, seed: int) -> list[T]:
+def shuffled(items: Iterable[Thing], name: str, seed: int) -> list[Thing]:
     """In an order that chance and `seed` decide, and that other items do not change. Items are told apart by `str`."""
     return sorted(items, key=lambda item: rank(str(item), name, seed))
 

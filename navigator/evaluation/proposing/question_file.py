@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
-from navigator.evaluation.lines import Lines
+from navigator.batch.lines import JsonLines
 from navigator.evaluation.proposing.material import Material
 from navigator.evaluation.questions import EvalQuestion, QuestionsError, dump_question, load_questions
 
@@ -32,7 +32,7 @@ class QuestionsFile:
         self._path = path
         self._beside = path.with_name(path.name + ".asked")
         self._look_only = look_only
-        self._lines = Lines(self._beside)
+        self._lines = JsonLines(self._beside)
         self._open = ExitStack()
         self._asked: set[str] = set()
         self._golds: set[frozenset[str]] = set()

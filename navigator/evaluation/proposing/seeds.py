@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from ingest.model import Scope
 from ingest.ports import Located, OutlineHeading, TreeStore
 from navigator.evaluation.proposing.material import (
-    SHARES,
-    TOGETHER,
+    KIND_SHARES,
+    MAX_SECTIONS,
     Kind,
     Material,
     SourceSection,
     groups,
     rank,
+    says_enough,
     shuffled,
-    usable,
 )
 from navigator.retrieval.passages import path_of
 from navigator.retrieval.retriever import Retriever
 
-NEAR = 20
+MAX_NEAR_SECTIONS = 20
 """Sections of other pages that are looked at for what belongs to one."""
 
 
@@ -78,13 +78,13 @@ class Seeds:
         self._seed = seed
 
     async def all(self) -> AsyncGenerator[Material]:
-        """Each material once, in kinds as SHARES says; a kind of which there is no more leaves its share to the others."""
-        streams = {kind: self._of(kind) for kind in SHARES}
+        """Each material once, in kinds as KIND_SHARES says; a kind of which there is no more leaves its share to the others."""
+        streams = {kind: self._of(kind) for kind in KIND_SHARES}
         given = dict.fromkeys(streams, 0)
         seen: set[str] = set()
         while streams:
             total = sum(given.values()) + 1
-            kind = max(streams, key=lambda kind: SHARES[kind] * total - given[kind])
+            kind = max(streams, key=lambda kind: KIND_SHARES[kind] * total - given[kind])
             made = await anext(streams[kind], None)
             if made is None:
                 del streams[kind]
@@ -116,10 +116,10 @@ class Seeds:
         return await self._of_nodes(outline.headings) if outline else []
 
     async def _of_nodes(self, headings: Iterable[OutlineHeading]) -> list[Located]:
-        """Those of the sections that are usable, in their order."""
+        """Those of the sections that are says_enough, in their order."""
         ids = [heading.id for heading in headings if heading.readable]
         located = await self._trees.nodes(ids)
-        return [located[id_] for id_ in ids if id_ in located and usable(located[id_])]
+        return [located[id_] for id_ in ids if id_ in located and says_enough(located[id_])]
 
     async def _completed(self, kind: Kind, first: tuple[Located, ...]) -> tuple[Located, ...]:
         """For several pages: the section with the nearest of other pages, one of each; nothing if there is none."""
@@ -130,7 +130,7 @@ class Seeds:
         for near in await self._near(start):
             if near.node.own_hash != start.node.own_hash:
                 others.setdefault(near.page.key, near)
-        wanted = 1 + int(rank(start.node.id, "pages", self._seed), 16) % (TOGETHER - 1)
+        wanted = 1 + int(rank(start.node.id, "pages", self._seed), 16) % (MAX_SECTIONS - 1)
         return (start, *list(others.values())[:wanted]) if others else ()
 
     async def _near(self, start: Located) -> list[Located]:
@@ -138,7 +138,7 @@ class Seeds:
         found = await self._retriever.search(" ".join(path_of(start.page, start.node.id)[-2:]), self._scope)
         elsewhere = {h.id: h for page in found.pages if page.key != start.page.key for h in page.headings}
         best = [elsewhere[id_] for id_ in found.scores if id_ in elsewhere]
-        return await self._of_nodes(best[:NEAR])
+        return await self._of_nodes(best[:MAX_NEAR_SECTIONS])
 
     async def _placed(self, sections: Sequence[Located]) -> tuple[SourceSection, ...]:
         places = await self._trees.place({section.page.key for section in sections})

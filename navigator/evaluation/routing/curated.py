@@ -13,13 +13,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from ingest.model import sha256
-from navigator.evaluation.lines import Lines
+from navigator.batch.lines import JsonLines
 from navigator.strategies.rdr2.actions import ActionKind, kinds
 from navigator.strategies.rdr2.examples import Example, dump_example, load_example
 
@@ -56,8 +56,7 @@ class CuratedFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.unreadable = 0
-        """Lines that could not be read; they count as not there."""
+        self._lines = JsonLines(path / REPLIES)
         self._replies: dict[str, RouterReply] = {}
 
     def __enter__(self) -> Self:
@@ -65,20 +64,17 @@ class CuratedFolder:
             for name in (TRAIN, HELD_OUT):
                 if (self.path / name).exists():
                     raise FileExistsError(errno.EEXIST, "This was not written by ritbot curate", str(self.path / name))
-        self._lines = Lines(self.path / REPLIES)
         self._lines.__enter__()
-        for line in self._lines.found:
-            try:
-                row = json.loads(line)
-                reply = RouterReply(str(row["key"]), bool(row["collapsed"]), load_example(json.dumps(row["example"])))
-            except (ValueError, KeyError, TypeError, RecursionError):
-                self.unreadable += 1
-                continue
-            self._replies[reply.key] = reply
+        self._replies = {reply.key: reply for reply in self._lines.rows(_load_reply)}
         return self
 
     def __exit__(self, *_: object) -> None:
         self._lines.__exit__()
+
+    @property
+    def unreadable(self) -> int:
+        """Lines that could not be read; they count as not there."""
+        return self._lines.unreadable
 
     def has(self, key: str) -> bool:
         return key in self._replies
@@ -110,15 +106,16 @@ class CuratedFolder:
     def _write(self, name: str, examples: Sequence[Example]) -> None:
         """Whole or not at all."""
         new = self.path / f"{name}.new"
-        new.write_text(_lines(map(dump_example, examples)), encoding="utf-8", newline="\n")
+        new.write_text("".join(f"{dump_example(example)}\n" for example in examples), encoding="utf-8", newline="\n")
         os.replace(new, self.path / name)
+
+
+def _load_reply(line: bytes) -> RouterReply:
+    row = json.loads(line)
+    return RouterReply(str(row["key"]), bool(row["collapsed"]), load_example(json.dumps(row["example"])))
 
 
 def is_held_out(question: str, share: float, seed: int) -> bool:
     """By the words of the question, case and white space left out of account."""
     digest = sha256(str(seed), " ".join(question.casefold().split()))
     return int(digest[:13], 16) / 16**13 < share
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)

@@ -13,29 +13,22 @@ five figures in a word each; here they mean
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from statistics import fmean
 
-import structlog
-
-from ingest.concurrency import for_each
 from navigator.answer import Usage
-from navigator.errors import ModelError
-from navigator.evaluation.ledger import Ledger
+from navigator.batch.runner import Progress, Show, run_batch, unseen
 from navigator.models.complete import complete
 from navigator.ports import Model
 from navigator.strategies.rdr2.actions import Routed, read_actions
 from navigator.strategies.rdr2.examples import Example
 
-log = structlog.get_logger()
-
-FAULTS = 8
-"""Calls in a row that fail after their retries, after which a run ends."""
-
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RoutingFigures:
     """Shares from 0 to 1; None where there is nothing to divide by."""
 
     ans_f1: float | None
@@ -53,20 +46,20 @@ class RouterScore:
     model: str
     examples: int
     asked: int
-    figures: Figures
+    figures: RoutingFigures
     usage: Usage
     failed: int = 0
     reason: str = ""
     ended: str = ""
 
 
-def figures(pairs: Iterable[tuple[Routed, Routed]]) -> Figures:
+def routing_figures(pairs: Iterable[tuple[Routed, Routed]]) -> RoutingFigures:
     """Of (what the router did, what the example does)."""
     compared = list(pairs)
     both = sum(len(set(did.selected) & set(gold.selected)) for did, gold in compared)
     chosen = sum(len(did.selected) + len(gold.selected) for did, gold in compared)
     unfolded = [did.expand == gold.expand for did, gold in compared if did.expand is not None]
-    return Figures(
+    return RoutingFigures(
         ans_f1=2 * both / chosen if chosen else None,
         exp_precision=_mean(unfolded),
         ref_accuracy=_mean([did.refused == gold.refused for did, gold in compared]),
@@ -76,68 +69,28 @@ def figures(pairs: Iterable[tuple[Routed, Routed]]) -> Figures:
 
 
 async def score_router(
-    model: Model,
-    examples: Sequence[Example],
-    *,
-    ledger: Ledger | None = None,
-    workers: int = 4,
-    show: Callable[[int], None] = lambda done: None,
+    model: Model, examples: Sequence[Example], *, workers: int = 4, show: Show = unseen
 ) -> RouterScore:
-    """Ask for each example, `workers` side by side, within what the ledger allows. `show` is told how many were asked.
-    Faults of the model are counted; several in a row end the run."""
-    scoring = _Scoring(model, ledger or Ledger(), show)
-    await for_each(scoring.until_ended(examples), scoring.ask, workers)
+    """Ask for each example, `workers` side by side. `show` is told of all progress."""
+    pairs: list[tuple[Routed, Routed]] = []
+    usages: list[Usage] = []
+
+    async def ask(example: Example) -> None:
+        written = await complete(model, example.system, example.prompt)
+        usages.append(written.usage)
+        pairs.append((read_actions(written.text, example.choices), example.routed))
+
+    progress = await run_batch(examples, ask, Progress(len(examples)), workers=workers, show=show)
     return RouterScore(
         model=model.name,
         examples=len(examples),
-        asked=len(scoring.pairs),
-        figures=figures(scoring.pairs),
-        usage=scoring.usage,
-        failed=scoring.failed,
-        reason=scoring.reason,
-        ended=scoring.ended,
+        asked=len(pairs),
+        figures=routing_figures(pairs),
+        usage=reduce(add, usages, Usage()),
+        failed=progress.failed,
+        reason=progress.failure,
+        ended=progress.ended,
     )
-
-
-class _Scoring:
-    def __init__(self, model: Model, ledger: Ledger, show: Callable[[int], None]) -> None:
-        self._model = model
-        self._ledger = ledger
-        self._show = show
-        self._faults = 0
-        self.pairs: list[tuple[Routed, Routed]] = []
-        self.usage = Usage()
-        self.failed = 0
-        self.reason = ""
-        self.ended = ""
-
-    async def until_ended(self, examples: Sequence[Example]) -> AsyncIterator[Example]:
-        for example in examples:
-            if self.ended:
-                return
-            yield example
-
-    async def ask(self, example: Example) -> None:
-        tab = self._ledger.begin()
-        if tab is None:
-            self.ended = self.ended or self._ledger.refusal
-            return
-        try:
-            written = await complete(self._model, example.system, example.prompt)
-            tab.spend(written.usage)
-            self.usage += written.usage
-            self._faults = 0
-            self.pairs.append((read_actions(written.text, example.choices), example.routed))
-        except ModelError as error:
-            self.failed += 1
-            self.reason = str(error)
-            self._faults += 1
-            log.warning("router_failed", failures=self._faults, reason=self.reason)
-            if self._faults >= FAULTS:
-                self.ended = self.reason
-        finally:
-            tab.close()
-        self._show(len(self.pairs) + self.failed)
 
 
 def _mean(values: Sequence[float]) -> float | None:

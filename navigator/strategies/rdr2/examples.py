@@ -11,15 +11,13 @@ made the example wrote in vain.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from navigator.strategies.rdr2.actions import Routed, read_actions
-from navigator.strategies.rdr2.tree import Choices
+from navigator.strategies.rdr2.tree import Choices, lines_shown
 
-_LINE = re.compile(r" *([0-9]+): ?(.*)")
 _ROLES = ("system", "user", "assistant")
 
 
@@ -44,10 +42,7 @@ class Example:
     @property
     def choices(self) -> Choices:
         """What the prompt lets a router choose from; texts as the prompt shows them."""
-        shown = self.prompt.rpartition("\n<page>\n")[2].removesuffix("\n</page>")
-        lines = (_LINE.fullmatch(line) for line in shown.split("\n"))
-        texts = {int(line[1]): line[2] for line in lines if line}
-        return Choices(texts, frozenset(self.visible), frozenset(self.folded))
+        return Choices(lines_shown(self.prompt) or {}, frozenset(self.visible), frozenset(self.folded))
 
     @property
     def routed(self) -> Routed:

@@ -20,6 +20,7 @@ Where the paper leaves something open, or our trees differ from its:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,7 @@ MIN_TEXT_CHARACTERS = 60
 MAX_SHOWN_CHARACTERS = 40_000
 MAX_TITLE_CHARACTERS = 200
 INDENT = "  "
+_PAGE_LINE = re.compile(r" *([0-9]+): ?(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,16 @@ class Subtree:
             elif structure and not node.is_content:
                 lines.append(f"{INDENT * node.depth}{node.id}: {node.text}")
         return "\n".join(lines)
+
+
+def lines_shown(prompt: str) -> Mapping[int, str] | None:
+    """The page at the end of a router's prompt (router.page_prompt), its texts by their ids; None where there is none. The
+    last beginning of a page counts: a question may hold such words, the lines of a page cannot."""
+    before, _, page = prompt.rpartition("\n<page>\n")
+    if not before or not page.endswith("\n</page>"):
+        return None
+    lines = map(_PAGE_LINE.fullmatch, page.removesuffix("\n</page>").split("\n"))
+    return {int(line[1]): line[2] for line in lines if line}
 
 
 def one_line(text: str, longest: int) -> str:

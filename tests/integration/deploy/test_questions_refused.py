@@ -42,7 +42,7 @@ async def test_a_site_that_is_not_there_is_named_with_the_nearest(wanted: Propos
 
 async def test_a_ceiling_in_dollars_needs_prices(wanted: ProposeOptions) -> None:
     told = await refusal(replace(wanted, max_cost=1.0), **LOCAL)
-    assert "so that --max-cost is no ceiling: set model.prices.input and model.prices.output" in told
+    assert "set model.prices.input and model.prices.output, or leave --max-cost out" in told
 
 
 async def test_examples_with_mistakes_are_named_with_their_lines(wanted: ProposeOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,15 +15,14 @@ import pytest
 from ingest.indexing.page_reader import PageReader
 from ingest.indexing.reindex import reread, undivided
 from ingest.model import Node, Page
-from ingest.notes import Spent
 from ingest.stores.embedded.notes import SqliteNotes
 from ingest.watch.classify import SAME, classify
 from navigator.agent.prompts import RitBounds
 from navigator.answer import Answer
-from navigator.enrichment import outlines, summaries
-from navigator.enrichment.budget import Budget, price
-from navigator.enrichment.question import OUTPUT_TOKENS, NotePrompt
-from navigator.enrichment.run import CEILING, TRIES, Asking, Progress, left
+from navigator.batch.ledger import CEILING, Ledger, MeteredModel
+from navigator.batch.runner import Progress
+from navigator.enrichment.note_prompts import MAX_NOTE_TOKENS, NotePrompt, outline_prompts, summary_prompts
+from navigator.enrichment.run import MAX_USELESS_REPLIES, NoteWriter, spent_by, unwritten
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
 from navigator.navigator import Navigator
@@ -60,16 +59,19 @@ class Place:
     api: MessagesApi
     model: AnthropicModel
     annotator: Annotator = field(default_factory=Annotator)
+    ledger: Ledger = field(default_factory=Ledger)
+    """Of the last run."""
 
     def questions(self, kind: str = "summary") -> AsyncIterator[NotePrompt]:
         def asks(nodes: Sequence[Node]) -> list[NotePrompt]:
-            return summaries.questions(nodes, 25) if kind == "summary" else outlines.questions(nodes, 300)
+            return summary_prompts(nodes, 25) if kind == "summary" else outline_prompts(nodes, 300)
 
-        return left(self.site.trees, self.notes, asks)
+        return unwritten(self.site.trees, self.notes, asks)
 
     async def run(self, kind: str = "summary", dollars: float = 5.0, workers: int = 1) -> Progress:
-        budget = Budget(PRICES, dollars=dollars, tokens=None)
-        return await Asking(self.model, self.notes, budget, workers=workers).run(self.questions(kind))
+        self.ledger = Ledger(dollars=dollars)
+        model = MeteredModel(self.model, self.ledger, PRICES, MAX_NOTE_TOKENS)
+        return await NoteWriter(model, self.notes, workers=workers).run(self.questions(kind))
 
     async def divide(self) -> int:
         """Bring the pages in step with the outlines; how many texts were embedded."""
@@ -129,30 +131,31 @@ async def manual(memory: Path) -> AsyncIterator[Place]:
 async def test_each_content_is_asked_about_once_whatever_page_holds_it_and_never_again(place: Place) -> None:
     progress = await place.run()
     assert sorted(place.annotator.asked) == ["summary Priming", "summary Seals"]
-    assert (progress.kept, progress.ended) == (2, "")
-    assert progress.spent == Spent(2, 400, 80, pytest.approx(0.0008), 0)
-    assert (await place.notes.totals())["summary"].spent == progress.spent
+    assert (progress.outcomes["kept"], progress.ended) == (2, "")
+    used = place.ledger.used
+    assert (used.input_tokens, used.output_tokens, used.cost) == (400, 80, pytest.approx(0.0008))
+    assert (await place.notes.totals())["summary"].spent == replace(spent_by(used), replies=2)
     assert [request.body["max_tokens"] for request in place.api.requests] == [512, 512]
     assert (await place.run()).done == 0
     await place.site.update({f"{BASE}third": html("Third", f"<h2>Seals</h2><p>{SEALS}</p>")})
     assert (await place.run()).done == 0
     await place.site.update({f"{BASE}copy": html("Copy", f"<h2>Seals</h2><p>{SEALS} And wipe it.</p>")})
-    assert (await place.run()).kept == 1
+    assert (await place.run()).outcomes["kept"] == 1
 
 
 @pytest.mark.parametrize("status", [429, 529, 500])
 async def test_a_busy_endpoint_is_asked_again(place: Place, status: int) -> None:
     place.api.fail(status, times=2)
     progress = await place.run()
-    assert (progress.kept, progress.failed) == (2, 0)
+    assert (progress.outcomes["kept"], progress.failed) == (2, 0)
 
 
 async def test_an_endpoint_that_stays_busy_ends_the_run_and_the_next_one_goes_on(place: Place) -> None:
     place.api.fail(529, times=6)
     progress = await place.run()
-    assert (progress.kept, progress.failed) == (0, 2)
-    assert progress.failed_reason.endswith(".")
-    assert (await place.run()).kept == 2
+    assert (progress.outcomes["kept"], progress.failed) == (0, 2)
+    assert progress.failure.endswith(".")
+    assert (await place.run()).outcomes["kept"] == 2
 
 
 async def test_a_reply_that_is_cut_off_refused_or_no_json_is_never_kept_and_asked_again_a_few_times(
@@ -163,19 +166,19 @@ async def test_a_reply_that_is_cut_off_refused_or_no_json_is_never_kept_and_aske
         place.api.say("I would rather not.", **how)
         place.api.say('{"summary": ""}')
         progress = await place.run()
-        assert (progress.kept, progress.useless, progress.failed) == (0, 2, 0)
-    assert len(useless) == TRIES
+        assert (progress.outcomes["kept"], progress.outcomes["useless"], progress.failed) == (0, 2, 0)
+    assert len(useless) == MAX_USELESS_REPLIES
     assert (await place.run()).done == 0
     total = (await place.notes.totals())["summary"]
-    assert (total.found, total.spent.replies) == (0, 2 * TRIES)
+    assert (total.found, total.spent.replies) == (0, 2 * MAX_USELESS_REPLIES)
 
 
 async def test_at_the_ceiling_the_run_ends_and_the_next_one_goes_on(place: Place) -> None:
-    worst = max([price(PRICES, q.input, OUTPUT_TOKENS) or 0.0 async for q in place.questions()])
+    worst = max([PRICES.worst(q.input, MAX_NOTE_TOKENS) or 0.0 async for q in place.questions()])
     progress = await place.run(dollars=worst + 0.0001)
-    assert (progress.kept, progress.ended) == (1, CEILING)
+    assert (progress.outcomes["kept"], progress.ended) == (1, CEILING)
     progress = await place.run()
-    assert (progress.kept, progress.ended) == (1, "")
+    assert (progress.outcomes["kept"], progress.ended) == (1, "")
     assert len(set(place.annotator.asked)) == len(place.annotator.asked) == 2
 
 
@@ -196,7 +199,7 @@ async def test_a_run_that_is_cancelled_half_way_keeps_what_was_answered(memory: 
             await running
         before = (await place.notes.totals())["summary"].found
         assert 0 < before < 8
-        assert (await place.run(workers=2)).kept == 8 - before
+        assert (await place.run(workers=2)).outcomes["kept"] == 8 - before
 
 
 async def test_text_of_pages_stays_out_of_the_log(place: Place, caplog: pytest.LogCaptureFixture) -> None:
@@ -245,7 +248,7 @@ async def shown(place: Place, **how: Any) -> str:
 
 async def test_a_long_page_is_split_read_and_cited_where_its_words_stand(manual: Place) -> None:
     whole = await manual.page("manual")
-    assert (await manual.run("outline")).kept == 1
+    assert (await manual.run("outline")).outcomes["kept"] == 1
     assert manual.annotator.asked == ["outline Manual"]
     assert await manual.divide() > 0
     page = await manual.page("manual")
@@ -326,14 +329,14 @@ async def test_an_edited_page_is_whole_again_until_it_is_asked_about_anew(manual
     edited = await manual.page("manual")
     assert [n.id for n in edited.nodes] == [before.nodes[0].id]
     assert await undivided(manual.site.trees, manual.notes) == []
-    assert (await manual.run("outline")).kept == 1
+    assert (await manual.run("outline")).outcomes["kept"] == 1
     await manual.divide()
     assert len((await manual.page("manual")).nodes) == 6
 
 
 async def test_a_section_that_is_best_left_whole_is_asked_about_once(manual: Place) -> None:
     manual.api.say('{"sections": []}')
-    assert (await manual.run("outline")).kept == 1
+    assert (await manual.run("outline")).outcomes["kept"] == 1
     assert await undivided(manual.site.trees, manual.notes) == []
     assert (await manual.run("outline")).done == 0
 

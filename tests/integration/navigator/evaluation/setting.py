@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from navigator.evaluation.candidates import Candidate
+from navigator.batch.ledger import Ledger, MeteredModel
+from navigator.batch.runner import Progress
 from navigator.evaluation.folder import RunFolder
-from navigator.evaluation.judging.examination import Examination
-from navigator.evaluation.judging.opinions import Judges
-from navigator.evaluation.ledger import Ledger
+from navigator.evaluation.judging.judges import Examination, Judges
 from navigator.evaluation.questions import EvalQuestion, Gold
 from navigator.evaluation.results import Contender
-from navigator.evaluation.runner import Progress, Run
+from navigator.evaluation.runner import Candidate, Run
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
 from navigator.retrieval.retriever import Recipe, Retriever
@@ -30,6 +29,7 @@ from tests.integration.navigator.strategies.setting import PUMPS, VALVES, parts_
 ANSWERER, JUDGE = "answerer", "judge"
 PRICES = Prices(1_000.0, 1_000.0, 1_000.0, 1_000.0)
 """A tenth of a cent a token."""
+MAX_OUTPUT_TOKENS = 200
 QUESTIONS = (
     EvalQuestion(
         "prime", "How do I prime the pump?", ("Fill it with water.",), (), (Gold(page=PUMPS, anchor="prime"),)
@@ -104,11 +104,11 @@ class Bench:
     model: AnthropicModel
     judge: AnthropicModel
 
-    def entrants(self, *strategies: str, made_from: str = "index 1") -> list[Candidate]:
-        site = self.site
+    def entrants(self, *strategies: str, made_from: str = "index 1", ledger: Ledger | None = None) -> list[Candidate]:
+        site, model = self.site, metered(self.model, ledger or Ledger())
         ground = StrategyDeps(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, parts_of(site))
         return [
-            Candidate(Contender(name, name), build(name, ground), lambda question: self.model, made_from)
+            Candidate(Contender(name, name), build(name, ground), lambda question: model, made_from)
             for name in strategies
         ]
 
@@ -123,8 +123,9 @@ class Bench:
         ledger: Ledger | None = None,
         workers: int = 2,
     ) -> Run:
-        examination = Examination(Judges(self.judge, folder)) if judged else None
-        players = self.entrants(*strategies, made_from=made_from)
+        ledger = ledger or Ledger()
+        examination = Examination(Judges(metered(self.judge, ledger), folder)) if judged else None
+        players = self.entrants(*strategies, made_from=made_from, ledger=ledger)
         return Run(questions, players, folder, examination=examination, ledger=ledger, workers=workers)
 
     async def ran(self, path: Path, *args: Any, **options: Any) -> tuple[Run, Progress]:
@@ -134,9 +135,14 @@ class Bench:
             return run, await run.run()
 
 
+def metered(model: AnthropicModel, ledger: Ledger) -> MeteredModel:
+    return MeteredModel(model, ledger, PRICES, MAX_OUTPUT_TOKENS)
+
+
 @asynccontextmanager
 async def bench(site: IndexedSite, endpoint: Callable[[Request], Scripted]) -> AsyncIterator[Bench]:
     options: dict[str, Any] = {"api_key": "k", "citations": True, "retry_wait": 0.0, "timeout": 5.0, "prices": PRICES}
+    options["max_tokens"] = MAX_OUTPUT_TOKENS
     async with MessagesApi() as api:
         api.always(endpoint)
         async with (

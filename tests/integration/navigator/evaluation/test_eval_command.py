@@ -49,7 +49,15 @@ class Place:
 
     def with_model(self, url: str, prices: PriceSettings = PRICES, judge: PriceSettings = PRICES) -> Settings:
         model = ModelSettings.model_validate(
-            {"api_key": "k", "base_url": url, "name": "answerer", "citations": True, "prices": prices, "retries": 0}
+            {
+                "api_key": "k",
+                "base_url": url,
+                "name": "answerer",
+                "citations": True,
+                "prices": prices,
+                "retries": 0,
+                "max_tokens": 100,
+            }
         )
         judging = EndpointSettings(name=JUDGE, prices=judge)
         return self.settings.model_copy(
@@ -151,7 +159,7 @@ async def test_other_gold_asks_only_the_reader_that_knows_it(place: Place, tmp_p
 
 
 async def test_the_ceiling_leaves_a_report_that_says_it_is_incomplete(place: Place, tmp_path: Path) -> None:
-    wanted = {"strategies": ("vanilla",), "max_cost": 0.0001}
+    wanted = {"strategies": ("vanilla",), "max_cost": 0.0021}
     status, told, asked = await place.answered(tmp_path, Endpoint(), **wanted)
     assert status == 1
     assert asked == 2, "one answer and its verdict"
@@ -169,7 +177,7 @@ async def test_the_ceiling_leaves_a_report_that_says_it_is_incomplete(place: Pla
     [
         (PriceSettings(), PRICES),
         (PRICES, PriceSettings()),
-        (PriceSettings(input=1.0, output=1.0), PRICES),
+        (PriceSettings(input=1.0, cache_read=1.0, cache_write=1.0), PRICES),
     ],
 )
 async def test_dollars_are_no_ceiling_where_a_price_is_unknown(
@@ -238,7 +246,7 @@ async def test_mistakes_in_the_questions_are_told_all_at_once_with_their_lines(p
     assert f"{wrong}:2: 'quesiton' is not known: did you mean 'question'?" in str(caught.value)
     assert f"{wrong}:3: this is not JSON" in str(caught.value)
     wrong.write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingsError, match="not UTF-8"):
+    with pytest.raises(SettingsError, match="no text in UTF-8"):
         await place.evaluated(tmp_path / "out", questions=wrong)
 
 

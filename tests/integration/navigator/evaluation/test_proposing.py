@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from ingest.model import Scope
+from navigator.batch.ledger import Ledger, MeteredModel
+from navigator.batch.runner import Progress
 from navigator.evaluation.gold import resolve
-from navigator.evaluation.ledger import Ledger
 from navigator.evaluation.proposing.material import Material
-from navigator.evaluation.proposing.near_duplicates import KnownQuestions
 from navigator.evaluation.proposing.question_file import QuestionsFile
-from navigator.evaluation.proposing.run import Progress, Proposing
+from navigator.evaluation.proposing.run import KnownQuestions, Proposing, accepted, refused
 from navigator.evaluation.proposing.seeds import Seeds, sample
 from navigator.evaluation.questions import EvalQuestion, load_questions
 from navigator.models.anthropic import AnthropicModel
@@ -33,6 +33,7 @@ BASE = "https://docs.example.test/"
 PRICES = Prices(1.0, 5.0, 0.1, 1.25)
 COST = 4 * 0.0015
 """Of one accepted proposal: four turns of Proposer's tokens."""
+MAX_OUTPUT_TOKENS = 512
 SCOPE = Scope(sites=frozenset({"docs"}))
 
 
@@ -81,7 +82,9 @@ class Place:
         self.api.always(model)
         with QuestionsFile(self.path) as file:
             known = KnownQuestions(self.site.embedder)
-            proposing = Proposing(self.model, known, ledger or Ledger(), file, count=count, **{"workers": 1, **how})
+            ledger = ledger or Ledger()
+            metered = MeteredModel(self.model, ledger, PRICES, MAX_OUTPUT_TOKENS)
+            proposing = Proposing(metered, ledger, known, file, count=count, **{"workers": 1, **how})
             return await proposing.run(await self.materials())
 
     @property
@@ -99,7 +102,7 @@ async def opened(folder: Path, pages: Mapping[str, str]) -> AsyncIterator[Place]
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(indexed_site(folder, pages))
         api = await stack.enter_async_context(MessagesApi())
-        model = AnthropicModel(api_key="k", base_url=api.url, max_tokens=512, prices=PRICES)
+        model = AnthropicModel(api_key="k", base_url=api.url, max_tokens=MAX_OUTPUT_TOKENS, prices=PRICES)
         yield Place(site, api, await stack.enter_async_context(model), folder / "questions.jsonl")
 
 
@@ -120,10 +123,11 @@ async def test_questions_of_three_kinds_have_gold_quotes_and_nuggets_and_say_tha
     place: Place,
 ) -> None:
     model = Proposer()
-    progress = await place.run(model, 8)
-    assert progress.accepted == {"single-section": 4, "multi-section": 2, "multi-page": 2}
-    assert (progress.proposed, progress.refused.total(), progress.ended) == (8, 0, "")
-    assert progress.used.cost == pytest.approx(8 * COST)
+    ledger = Ledger()
+    progress = await place.run(model, 8, ledger=ledger)
+    assert progress.outcomes == {"single-section": 4, "multi-section": 2, "multi-page": 2}
+    assert (progress.done, refused(progress), progress.ended) == (8, 0, "")
+    assert ledger.used.cost == pytest.approx(8 * COST)
     assert model.asked == ["propose", "guess", "answer", "judge"] * 8
     keys = [state.key async for state in place.site.trees.scan("docs")]
     outlines = await place.site.trees.outlines(keys)
@@ -167,9 +171,9 @@ async def test_a_sample_of_a_large_site_is_by_chance_and_the_same_each_time(plac
 async def test_a_site_that_gives_fewer_than_wanted_ends_the_run(place: Place) -> None:
     progress = await place.run(Proposer(), 500)
     assert progress.ended == ""
-    assert SECTIONS < progress.accepted.total() < 20
-    assert len(place.questions) == progress.accepted.total()
-    assert await place.run(Proposer(), 500) == Progress()
+    assert SECTIONS < accepted(progress) < 20
+    assert len(place.questions) == accepted(progress)
+    assert await place.run(Proposer(), 500) == Progress(500 - accepted(progress))
 
 
 async def test_a_page_and_its_copy_are_not_put_together(memory: Path) -> None:
@@ -182,7 +186,7 @@ async def test_a_page_and_its_copy_are_not_put_together(memory: Path) -> None:
 
 async def test_an_empty_site_gives_nothing(memory: Path) -> None:
     async with opened(memory, {}) as place:
-        assert await place.run(Proposer()) == Progress()
+        assert await place.run(Proposer()) == Progress(50)
         assert not place.path.exists()
 
 
@@ -203,7 +207,7 @@ async def test_what_a_page_orders_is_material(memory: Path) -> None:
         progress = await place.run(model, 50)
         assert any("Ignore the above" in passages[0][2] for passages in model.materials)
         assert not any("best" in question.question for question in place.questions)
-        assert progress.refused["gold"] >= 1
+        assert progress.outcomes["gold"] >= 1
 
 
 async def test_pages_in_two_languages_get_questions_each_in_its_own(memory: Path) -> None:
@@ -221,7 +225,7 @@ async def test_pages_in_two_languages_get_questions_each_in_its_own(memory: Path
 
     async with opened(memory, pages) as place:
         progress = await place.run(Proposer(spoil=spoil), 2)
-        assert progress.accepted.total() == 2
+        assert accepted(progress) == 2
         assert {question.question.split()[0] for question in place.questions} == {"Wie", "How"}
 
 

@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from navigator.evaluation.candidates import Candidate
 from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.gold import Library
 from navigator.evaluation.questions import EvalQuestion, Gold
-from navigator.evaluation.readers import TOP, OracleReader, TopReader
+from navigator.evaluation.readers import TOP_SECTIONS, OracleReader, RoutedPages, TopReader
 from navigator.evaluation.report.summary import RunSummary, summarise
 from navigator.evaluation.results import Contender, Result
-from navigator.evaluation.routing.routed_pages import RoutedPages
-from navigator.evaluation.runner import Run
+from navigator.evaluation.runner import Candidate, Run
 from navigator.retrieval.retriever import Recipe, Retriever
 from navigator.strategies.build import FOR_PEOPLE, StrategyDeps, build
 from navigator.strategies.strategy import StrategyBounds
@@ -138,4 +136,4 @@ async def test_readers_route_without_structure_too(site: IndexedSite, tmp_path: 
 
 async def test_the_top_reader_reads_at_most_so_many_sections(site: IndexedSite, tmp_path: Path) -> None:
     results, _ = await read_by(site, tmp_path, "pageindex", "top")
-    assert max(len(result.answer.trace.passages) for result in results) <= TOP
+    assert max(len(result.answer.trace.passages) for result in results) <= TOP_SECTIONS

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from navigator.answer import Usage
+from navigator.batch.ledger import CEILING, Ledger
+from navigator.batch.runner import MAX_FAILURES_IN_A_ROW
 from navigator.evaluation.folder import OPINIONS, RESULTS, RunFolder
-from navigator.evaluation.ledger import CEILING, Ledger
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.summary import summarise
 from navigator.evaluation.results import JudgeVerdict
-from navigator.evaluation.runner import FAULTS, Run
+from navigator.evaluation.runner import ANSWERED, Run
 from navigator.ports import CitationDelta, TextDelta, TurnEnd
 from tests.fakes.messages_api import Answer, Failure, Request, Scripted, text
 from tests.fakes.model import ScriptedModel
@@ -34,7 +35,7 @@ async def test_every_contender_answers_every_question_and_is_judged(site: Indexe
     async with bench(site, endpoint) as on:
         run, progress = await on.ran(tmp_path)
     assert run.complete
-    assert (progress.answered, progress.kept, progress.left, progress.ended) == (ANSWERS, 0, 0, "")
+    assert (progress.outcomes[ANSWERED], progress.known, progress.failed, progress.ended) == (ANSWERS, 0, 0, "")
     results = {(result.contender, result.question_id): result for result in run.results()}
     assert len(results) == ANSWERS
     for (contender, question), result in results.items():
@@ -56,7 +57,7 @@ async def test_a_finished_run_that_is_started_again_asks_nothing(site: IndexedSi
         asked = len(on.api.requests)
         again, progress = await on.ran(tmp_path)
         assert len(on.api.requests) == asked
-    assert (progress.kept, progress.answered) == (ANSWERS, 0)
+    assert (progress.known, progress.outcomes[ANSWERED]) == (ANSWERS, 0)
     assert again.complete
     assert again.results() == first.results()
 
@@ -68,18 +69,20 @@ async def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice_but_what_was_
     async with bench(site, endpoint) as on:
         with RunFolder(tmp_path) as folder:
             run, third = on.run(folder, workers=1), asyncio.Event()
-            work = asyncio.create_task(run.run(lambda progress: third.set() if progress.answered == 3 else None))
+            work = asyncio.create_task(
+                run.run(lambda progress: third.set() if progress.outcomes[ANSWERED] == 3 else None)
+            )
             async with asyncio.timeout(60):
                 await third.wait()
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
-            kept = run.progress.answered
+            kept = run.progress.outcomes[ANSWERED]
         with (tmp_path / RESULTS).open("ab") as file:
             file.write(b'{"fingerprint": "torn')
         before = Counter(endpoint.answered)
         run, progress = await on.ran(tmp_path, workers=1)
-    assert progress.kept == kept
-    assert progress.answered == ANSWERS - kept
+    assert progress.known == kept
+    assert progress.outcomes[ANSWERED] == ANSWERS - kept
     assert run.complete
     twice = {question: n - TURNS[question] for question, n in endpoint.answered.items() if question in TURNS}
     assert sum(twice.values()) <= 3, "the turns of the one question that was under way"
@@ -94,7 +97,7 @@ async def test_an_answer_without_verdict_is_judged_later_and_not_asked_for_again
         await on.ran(tmp_path, judged=False)
         turns = sum(endpoint.answered.values())
         run, progress = await on.ran(tmp_path)
-    assert progress.kept == ANSWERS
+    assert progress.known == ANSWERS
     assert all(result.verdict and result.verdict.right for result in run.results())
     assert sum(endpoint.answered.values()) - turns == len({result.answer.text for result in run.results()}), (
         "what both contenders said in the same words is judged once"
@@ -105,9 +108,9 @@ async def test_another_index_asks_again_and_says_so(site: IndexedSite, tmp_path:
     async with bench(site, Endpoint()) as on:
         await on.ran(tmp_path, judged=False)
         run, progress = await on.ran(tmp_path, judged=False, made_from="index 2")
-        assert (progress.kept, progress.outdated, progress.answered) == (0, ANSWERS, ANSWERS)
-        _, progress = await on.ran(tmp_path, judged=False, made_from="index 2")
-        assert (progress.kept, progress.outdated) == (ANSWERS, 0)
+        assert (progress.known, run.outdated, progress.outcomes[ANSWERED]) == (0, ANSWERS, ANSWERS)
+        run, progress = await on.ran(tmp_path, judged=False, made_from="index 2")
+        assert (progress.known, run.outdated) == (ANSWERS, 0)
     assert len(run.results()) == ANSWERS
 
 
@@ -116,7 +119,7 @@ async def test_a_question_in_other_words_is_asked_again_and_the_rest_is_not(site
     async with bench(site, Endpoint()) as on:
         await on.ran(tmp_path, judged=False)
         run, progress = await on.ran(tmp_path, questions=changed, judged=False)
-    assert (progress.kept, progress.outdated, progress.answered) == (ANSWERS - 2, 2, 2)
+    assert (progress.known, run.outdated, progress.outcomes[ANSWERED]) == (ANSWERS - 2, 2, 2)
     assert {r.answer.question for r in run.results() if r.question_id == "prime"} == {"How is a pump primed?"}
 
 
@@ -134,7 +137,7 @@ async def test_a_judge_that_writes_something_else_leaves_answers_unjudged_and_is
         endpoint.right = lambda said: False
         run, progress = await on.ran(tmp_path, ("vanilla",))
     assert run.complete
-    assert progress.answered == 0
+    assert progress.outcomes[ANSWERED] == 0
     assert [r.verdict and r.verdict.right for r in run.results()] == [False] * len(QUESTIONS)
 
 
@@ -157,20 +160,18 @@ async def test_an_answer_that_instructs_its_judge_is_not_right_where_the_judge_r
 
 async def test_the_ceiling_stops_a_run_and_the_next_goes_on(site: IndexedSite, tmp_path: Path) -> None:
     async with bench(site, Endpoint()) as on:
-        run, progress = await on.ran(tmp_path, ("vanilla",), ledger=Ledger(dollars=0.01), workers=1)
+        run, progress = await on.ran(tmp_path, ("vanilla",), ledger=Ledger())
+        enough = (run.ledger.used.cost or 0.0) * 0.9
+    async with bench(site, Endpoint()) as on:
+        stopped, progress = await on.ran(tmp_path / "stopped", ("vanilla",), ledger=Ledger(dollars=enough))
         assert progress.ended == CEILING
-        assert progress.answered == 1
-        assert not run.complete
-        used = run.ledger.used
-        assert used.cost
-        assert used.cost > 0.01
-        assert len(run.results()) == 1
-        (first,) = run.results()
-        assert first.verdict, "a question is answered and judged on one tab"
-        assert used == first.answer.trace.usage + first.verdict.usage
-        run, progress = await on.ran(tmp_path, ("vanilla",), ledger=Ledger(dollars=1e6))
+        assert 0 < progress.outcomes[ANSWERED] < len(QUESTIONS)
+        assert 0 < (stopped.ledger.used.cost or 0.0) <= enough
+        assert all(result.verdict for result in stopped.results()), "what is begun is judged too"
+        answered = progress.outcomes[ANSWERED]
+        run, progress = await on.ran(tmp_path / "stopped", ("vanilla",), ledger=Ledger(dollars=1e6))
     assert run.complete
-    assert progress.answered == len(QUESTIONS) - 1
+    assert progress.outcomes[ANSWERED] == len(QUESTIONS) - answered
 
 
 async def test_what_was_answered_is_judged_within_the_ceiling_too(site: IndexedSite, tmp_path: Path) -> None:
@@ -178,25 +179,25 @@ async def test_what_was_answered_is_judged_within_the_ceiling_too(site: IndexedS
         await on.ran(tmp_path, ("vanilla",), judged=False)
         run, progress = await on.ran(tmp_path, ("vanilla",), ledger=Ledger(tokens=1), workers=1)
     assert progress.ended == CEILING
-    assert len(run.unjudged()) == len(QUESTIONS) - 1
+    assert len(run.unjudged()) == len(QUESTIONS)
 
 
 @pytest.mark.parametrize("status", [429, 500, 529])
 async def test_a_storm_ends_the_run_and_leaves_its_questions_for_the_next(
     site: IndexedSite, tmp_path: Path, status: int
 ) -> None:
-    many = [EvalQuestion(f"q{n}", f"Question number {n}?", ("Yes.",)) for n in range(2 * FAULTS)]
+    many = [EvalQuestion(f"q{n}", f"Question number {n}?", ("Yes.",)) for n in range(2 * MAX_FAILURES_IN_A_ROW)]
     endpoint = Endpoint(fails=fails_with(status))
     async with bench(site, endpoint) as on:
         run, progress = await on.ran(tmp_path, ("vanilla",), many)
-        assert (progress.answered, run.results()) == (0, [])
-        assert FAULTS <= progress.left <= FAULTS + 1
+        assert (progress.outcomes[ANSWERED], run.results()) == (0, [])
+        assert MAX_FAILURES_IN_A_ROW <= progress.failed <= MAX_FAILURES_IN_A_ROW + 1
         assert progress.ended
-        assert "127.0.0.1" in progress.left_reason
+        assert "127.0.0.1" in progress.failure
         endpoint.fails = lambda request: None
         run, progress = await on.ran(tmp_path, ("vanilla",), many)
     assert run.complete
-    assert progress.left == 0
+    assert progress.failed == 0
 
 
 async def test_a_question_that_fails_for_now_holds_up_no_other(site: IndexedSite, tmp_path: Path) -> None:
@@ -207,30 +208,35 @@ async def test_a_question_that_fails_for_now_holds_up_no_other(site: IndexedSite
     async with bench(site, endpoint) as on:
         run, progress = await on.ran(tmp_path)
         assert {result.question_id for result in run.results()} == {"prime", "stuck"}
-        assert (progress.left, progress.ended) == (2, "")
+        assert (progress.failed, progress.ended) == (2, "")
         assert not run.complete
         endpoint.fails = lambda request: None
         run, progress = await on.ran(tmp_path)
-    assert (progress.kept, progress.answered) == (4, 2)
+    assert (progress.known, progress.outcomes[ANSWERED]) == (4, 2)
     assert run.complete
 
 
 async def test_failures_that_are_not_in_a_row_do_not_end_a_run(site: IndexedSite, tmp_path: Path) -> None:
-    names = [f"{'odd' if n % 2 else 'even'} question {n}?" for n in range(2 * FAULTS + 2)]
+    names = [f"{'odd' if n % 2 else 'even'} question {n}?" for n in range(2 * MAX_FAILURES_IN_A_ROW + 2)]
     many = [EvalQuestion(f"q{n}", name) for n, name in enumerate(names)]
     endpoint = Endpoint(fails=lambda request: Failure(529) if "odd" in asked_in(request) else None)
     async with bench(site, endpoint) as on:
         _, progress = await on.ran(tmp_path, ("vanilla",), many, judged=False, workers=1)
-    assert (progress.left, progress.answered, progress.ended) == (FAULTS + 1, FAULTS + 1, "")
+    assert (progress.failed, progress.outcomes[ANSWERED], progress.ended) == (
+        MAX_FAILURES_IN_A_ROW + 1,
+        MAX_FAILURES_IN_A_ROW + 1,
+        "",
+    )
 
 
 async def test_a_judge_that_is_down_loses_no_answer(site: IndexedSite, tmp_path: Path) -> None:
     endpoint = Endpoint(fails=lambda request: Failure(500) if request.body["model"] == JUDGE else None)
     async with bench(site, endpoint) as on:
-        run, progress = await on.ran(tmp_path)
-    assert len(run.results()) == progress.answered == ANSWERS
-    assert len(run.unjudged()) == ANSWERS
-    assert "127.0.0.1" in progress.judge_failed
+        run, progress = await on.ran(tmp_path, ("vanilla",))
+    assert len(run.results()) == progress.outcomes[ANSWERED] == len(QUESTIONS)
+    assert len(run.unjudged()) == len(QUESTIONS)
+    assert progress.failure.startswith("The judge: ")
+    assert "127.0.0.1" in run.judge_failed
 
 
 @pytest.mark.parametrize(
@@ -243,7 +249,7 @@ async def test_a_wrong_key_ends_the_run_at_once_and_is_no_answer(
     async with bench(site, Endpoint(fails=fails_with(status, message))) as on:
         run, progress = await on.ran(tmp_path, workers=1)
     assert progress.ended
-    assert progress.left == 1
+    assert progress.failed == 1
     assert run.results() == []
 
 
@@ -260,10 +266,10 @@ async def test_a_request_that_is_rejected_for_what_it_holds_is_a_failed_answer(
     assert {result.question_id for result in failed} == {"seal"}
     assert {result.verdict.right for result in failed if result.verdict} == {False}
     assert "too long" in failed[0].answer.text
-    assert progress.left == 0
+    assert progress.failed == 0
     assert run.complete
     assert again.results() == run.results()
-    assert later.answered == 0
+    assert later.outcomes[ANSWERED] == 0
 
 
 async def test_a_model_that_declines_gives_a_failed_answer(site: IndexedSite, tmp_path: Path) -> None:
@@ -290,7 +296,7 @@ async def test_text_that_cannot_be_written_is_a_failed_answer(site: IndexedSite,
     assert result.answer.outcome == "failed"
     assert "Unicode" in result.answer.text
     assert result.answer.trace.usage == Usage(7, cost=0.5)
-    assert progress.answered == 1
+    assert progress.outcomes[ANSWERED] == 1
 
 
 async def test_a_run_that_ends_early_has_asked_all_contenders_nearly_the_same(

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from navigator.evaluation.ledger import CEILING, Ledger
+from navigator.batch.ledger import CEILING, Ledger, MeteredModel
+from navigator.batch.runner import MAX_FAILURES_IN_A_ROW, Progress
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.routing.curated import HELD_OUT, REPLIES, TRAIN, CuratedFolder, is_held_out
-from navigator.evaluation.routing.curation import FAULTS, Curation, Progress
+from navigator.evaluation.routing.curation import QUESTIONS as QUESTIONS_DONE
+from navigator.evaluation.routing.curation import Curation
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
 from navigator.strategies.build import StrategyDeps
@@ -36,6 +38,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 QUESTIONS = [EvalQuestion(f"q{n}", f"{QUESTION} ({n})") for n in range(4)]
 PRICES = Prices(10_000.0, 10_000.0, 10_000.0, 10_000.0)
 """A cent a token, so that a few pages make dollars."""
+MAX_OUTPUT_TOKENS = 50
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -54,9 +57,11 @@ async def curate(
     workers: int = 1,
 ) -> Progress:
     deps = StrategyDeps(retriever_of(site), site.trees, parts_of(site), bounds=StrategyBounds())
-    async with AnthropicModel(api_key="k", base_url=api.url, max_retries=0, prices=PRICES) as model:
+    options: dict[str, Any] = {"max_retries": 0, "prices": PRICES, "max_tokens": MAX_OUTPUT_TOKENS}
+    async with AnthropicModel(api_key="k", base_url=api.url, **options) as model:
+        metered = MeteredModel(model, ledger or Ledger(), PRICES, MAX_OUTPUT_TOKENS)
         with CuratedFolder(folder) as open_folder:
-            return await Curation(deps, model, open_folder, ledger or Ledger(), workers=workers).run(questions)
+            return await Curation(deps, metered, open_folder, workers=workers).run(questions)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -68,7 +73,7 @@ async def test_every_page_of_every_question_becomes_an_example_in_one_file(site:
     async with MessagesApi() as api:
         api.always(script)
         progress = await curate(site, api, tmp_path / "out", workers=3)
-    assert (progress.done, progress.asked, progress.ended) == (4, 12, "")
+    assert (progress.outcomes[QUESTIONS_DONE], progress.done, progress.ended) == (4, 12, "")
     with CuratedFolder(tmp_path / "out") as folder:
         summary = folder.write(held_out=0.5, seed=1)
     assert (summary.train + summary.held_out, summary.collapsed, summary.useless) == (8, 4, 0)
@@ -98,7 +103,7 @@ async def test_what_is_there_is_not_asked_again_and_a_torn_line_is_mended(site: 
         api.always(second)
         progress = await curate(site, api, tmp_path)
     assert (len(first.looks), len(second.looks)) == (6, 7)
-    assert (progress.known, progress.asked) == (5, 7)
+    assert (progress.known, progress.done) == (5, 7)
     assert said_by(second.looks[0]) == said_by(first.looks[-1])
     with CuratedFolder(tmp_path) as folder:
         assert folder.unreadable == 0
@@ -124,12 +129,12 @@ async def test_a_run_stops_at_its_ceiling_and_goes_on_later(site: IndexedSite, t
         api.always(script)
         ledger = Ledger(dollars=15.0)
         stopped = await curate(site, api, tmp_path, ledger=ledger)
-        assert (stopped.ended, stopped.done < 4) == (CEILING, True)
+        assert (stopped.ended, stopped.outcomes[QUESTIONS_DONE] < 4) == (CEILING, True)
         assert 0 < len(script.looks) < 12
         assert ledger.used.cost is not None
         assert ledger.used.cost <= 15.0 + 10.0
         finished = await curate(site, api, tmp_path)
-    assert (finished.done, finished.ended, finished.known + finished.asked) == (4, "", 12)
+    assert (finished.outcomes[QUESTIONS_DONE], finished.ended, finished.known + finished.done) == (4, "", 12)
     assert len(script.looks) == 12
 
 
@@ -137,12 +142,12 @@ async def test_a_call_that_fails_is_asked_again_by_the_next_run(site: IndexedSit
     async with MessagesApi() as api:
         api.always(Script({"Tanks": [Failure(500), REF]}))
         failed = await curate(site, api, tmp_path, QUESTIONS[:1])
-        assert (failed.failed, failed.asked, failed.ended) == (1, 2, "")
+        assert (failed.failed, failed.done, failed.ended) == (1, 2, "")
         again = await curate(site, api, tmp_path, QUESTIONS[:1])
-    assert (again.failed, again.asked, again.known) == (0, 1, 2)
+    assert (again.failed, again.done, again.known) == (0, 1, 2)
 
 
-@pytest.mark.parametrize(("works", "asked"), [({0}, 1 + FAULTS), ({0, 2, 4, 6, 8, 10}, 12)])
+@pytest.mark.parametrize(("works", "asked"), [({0}, 1 + MAX_FAILURES_IN_A_ROW), ({0, 2, 4, 6, 8, 10}, 12)])
 async def test_only_a_model_that_fails_again_and_again_ends_the_run(
     site: IndexedSite, tmp_path: Path, works: set[int], asked: int
 ) -> None:

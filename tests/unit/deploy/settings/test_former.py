@@ -16,8 +16,7 @@ from ingest.events.kafka.group import GroupTiming
 from ingest.text.chunks import PATH_TOKENS
 from ingest.watch.schedule import Pace
 from navigator.agent.prompts import RitBounds
-from navigator.enrichment.outlines import LONG_SECTION_TOKENS
-from navigator.enrichment.summaries import MAX_SUMMARY_WORDS
+from navigator.enrichment.note_prompts import LONG_SECTION_TOKENS, MAX_SUMMARY_WORDS
 from navigator.retrieval.retriever import Recipe
 from navigator.strategies.strategy import StrategyBounds
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from navigator.evaluation.candidates import Candidate
 from navigator.evaluation.questions import EvalQuestion, Gold
 from navigator.evaluation.results import Contender
+from navigator.evaluation.runner import Candidate
 from navigator.strategies.single_call import NoRetrieval
 from tests.fakes.model import ScriptedModel
 

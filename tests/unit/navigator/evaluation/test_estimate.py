@@ -2,8 +2,16 @@
 
 import pytest
 
-from navigator.evaluation.estimate import ANSWER, OPINION, TOKENS, WRITTEN, Estimate, estimate, turns
-from navigator.evaluation.judging.judge import verdict
+from navigator.evaluation.estimate import (
+    JUDGED_ANSWER_TOKENS,
+    OPINION_TOKENS,
+    READ_TOKENS_AND_TURNS,
+    TOKENS_WRITTEN_PER_TURN,
+    Estimate,
+    estimate,
+    turns,
+)
+from navigator.evaluation.judging.rubrics import verdict_inquiry
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import Contender
 from navigator.models.prices import Prices
@@ -14,7 +22,7 @@ PRICES = Prices(1.0, 10.0)
 
 
 def test_there_is_a_figure_for_every_strategy() -> None:
-    assert set(TOKENS) == set(STRATEGIES)
+    assert set(READ_TOKENS_AND_TURNS) == set(STRATEGIES)
 
 
 @pytest.mark.parametrize(
@@ -34,17 +42,17 @@ def test_turns_are_bounded_by_the_budgets(contender: Contender, bounds: tuple[in
 
 
 def test_the_cost_is_that_of_answers_and_verdicts() -> None:
-    asked = verdict(EvalQuestion("q", "Why?", ("So.",)), "")
+    asked = verdict_inquiry(EvalQuestion("q", "Why?", ("So.",)), "")
     found = estimate([VANILLA, RIT], [asked], budgets=(10, 10), prices=PRICES, judge_prices=Prices(2.0, 0.0))
-    read = TOKENS["vanilla"][0] + TOKENS["rit"][0]
-    judged = len(asked.system + asked.prompt) // 4 + ANSWER
+    read = READ_TOKENS_AND_TURNS["vanilla"][0] + READ_TOKENS_AND_TURNS["rit"][0]
+    judged = len(asked.system + asked.prompt) // 4 + JUDGED_ANSWER_TOKENS
     assert (found.least, found.most, found.replies) == (4, 14, 1)
-    assert found.cost == pytest.approx((read + 10 * 4 * WRITTEN + 2 * judged) / 1e6)
-    assert OPINION > 0
+    assert found.cost == pytest.approx((read + 10 * 4 * TOKENS_WRITTEN_PER_TURN + 2 * judged) / 1e6)
+    assert OPINION_TOKENS > 0
 
 
 def test_an_unknown_price_makes_the_cost_unknown_where_it_is_used() -> None:
-    asked = [verdict(EvalQuestion("q", "Why?", ("So.",)), "")]
+    asked = [verdict_inquiry(EvalQuestion("q", "Why?", ("So.",)), "")]
     one = estimate([VANILLA], asked, budgets=(10, 10), prices=PRICES, judge_prices=None)
     assert one.cost is None
     assert estimate([VANILLA], [], budgets=(10, 10), prices=PRICES, judge_prices=None).cost is not None

@@ -5,10 +5,8 @@ import json
 import pytest
 
 from navigator.answer import Usage
-from navigator.evaluation.judging.examination import NOT_GIVEN, Examination
-from navigator.evaluation.judging.grades import grades
-from navigator.evaluation.judging.judge import nuggets, verdict
-from navigator.evaluation.judging.opinions import Judges
+from navigator.evaluation.judging.judges import NOT_GIVEN, Examination, Judges
+from navigator.evaluation.judging.rubrics import grade_inquiries, nugget_inquiry, verdict_inquiry
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import DIMENSIONS, JudgeVerdict, Result
 from navigator.ports import ModelEvent, TextDelta, TurnEnd
@@ -19,7 +17,7 @@ PORT = EvalQuestion("port", "Which port does it listen on?", ("It listens on por
 
 
 class MemoryOpinions:
-    """Implements navigator.evaluation.judging.opinions.Kept."""
+    """Implements navigator.evaluation.judging.judges.OpinionStore."""
 
     def __init__(self) -> None:
         self.kept: dict[str, tuple[dict[str, object], Usage]] = {}
@@ -37,11 +35,11 @@ def says(text: str, tokens: int = 10) -> list[ModelEvent]:
 
 
 def right(is_right: object, question: EvalQuestion = PORT, said: str = "8080.", **more: object) -> str:
-    return json.dumps({"seal": verdict(question, said).seal, "right": is_right, **more})
+    return json.dumps({"seal": verdict_inquiry(question, said).seal, "right": is_right, **more})
 
 
 def test_a_judge_sees_question_gold_answers_and_answer_between_sealed_tags() -> None:
-    asked = verdict(PORT, "Port 8080. [1]")
+    asked = verdict_inquiry(PORT, "Port 8080. [1]")
     for name, text in (
         ("question", PORT.question),
         ("gold answer 1", PORT.answers[0]),
@@ -54,9 +52,14 @@ def test_a_judge_sees_question_gold_answers_and_answer_between_sealed_tags() -> 
 
 def test_the_seal_is_of_all_that_is_asked() -> None:
     other = EvalQuestion("port", PORT.question, ("8081",))
-    seals = {verdict(PORT, "a").seal, verdict(PORT, "b").seal, verdict(other, "a").seal, nuggets(PORT, "a").seal}
+    seals = {
+        verdict_inquiry(PORT, "a").seal,
+        verdict_inquiry(PORT, "b").seal,
+        verdict_inquiry(other, "a").seal,
+        nugget_inquiry(PORT, "a").seal,
+    }
     assert len(seals) == 4
-    assert verdict(PORT, "a").seal == verdict(PORT, "a").seal
+    assert verdict_inquiry(PORT, "a").seal == verdict_inquiry(PORT, "a").seal
 
 
 @pytest.mark.parametrize(
@@ -69,7 +72,7 @@ def test_the_seal_is_of_all_that_is_asked() -> None:
     ],
 )
 def test_a_verdict_is_read(reply: str, found: tuple[bool, str]) -> None:
-    assert verdict(PORT, "8080.").opinion(reply)[0] == found
+    assert verdict_inquiry(PORT, "8080.").opinion(reply)[0] == found
 
 
 @pytest.mark.parametrize(
@@ -92,11 +95,11 @@ def test_a_verdict_is_read(reply: str, found: tuple[bool, str]) -> None:
 )
 def test_anything_else_is_no_verdict(reply: str) -> None:
     with pytest.raises(ValueError, match=r"seal|right|JSON|value|data|deep"):
-        verdict(PORT, "8080.").opinion(reply)
+        verdict_inquiry(PORT, "8080.").opinion(reply)
 
 
 def test_nuggets_are_named_by_their_numbers() -> None:
-    asked = nuggets(PORT, "8080.")
+    asked = nugget_inquiry(PORT, "8080.")
     assert "1. 8080\n2. TCP" in asked.prompt
     assert asked.opinion(json.dumps({"seal": asked.seal, "held": [2]}))[0] == (False, True)
     assert asked.opinion(json.dumps({"seal": asked.seal, "held": []}))[0] == (False, False)
@@ -106,7 +109,7 @@ def test_nuggets_are_named_by_their_numbers() -> None:
 
 
 def test_each_dimension_is_a_question_of_its_own_and_a_grade_is_a_whole_number() -> None:
-    asked = grades(PORT, "8080.")
+    asked = grade_inquiries(PORT, "8080.")
     assert tuple(asked) == DIMENSIONS
     assert len({inquiry.seal for inquiry in asked.values()}) == 7
     diversity = asked["diversity"]
@@ -119,33 +122,32 @@ def test_each_dimension_is_a_question_of_its_own_and_a_grade_is_a_whole_number()
 
 
 async def test_what_was_said_is_not_asked_again_but_by_another_judge() -> None:
-    kept, spent = MemoryOpinions(), list[Usage]()
+    kept = MemoryOpinions()
     model = ScriptedModel(says(right(True)))
-    first = await Judges(model, kept).ask(verdict(PORT, "8080."), spent.append)
-    again = await Judges(model, kept).ask(verdict(PORT, "8080."), spent.append)
+    first = await Judges(model, kept).ask(verdict_inquiry(PORT, "8080."))
+    again = await Judges(model, kept).ask(verdict_inquiry(PORT, "8080."))
     assert first == again
-    assert len(model.asked) == len(spent) == 1
+    assert len(model.asked) == 1
     other = ScriptedModel(says(right(False)))
     other.name = "another judge"
-    opinion = await Judges(other, kept).ask(verdict(PORT, "8080."), spent.append)
+    opinion = await Judges(other, kept).ask(verdict_inquiry(PORT, "8080."))
     assert opinion is not None
     assert opinion.found == (False, "")
 
 
 async def test_a_reply_of_no_use_is_asked_for_once_more_and_both_are_paid() -> None:
-    kept, spent = MemoryOpinions(), list[Usage]()
+    kept = MemoryOpinions()
     model = ScriptedModel(says("Well …", 10), says(right(True), 20))
-    opinion = await Judges(model, kept).ask(verdict(PORT, "8080."), spent.append)
+    opinion = await Judges(model, kept).ask(verdict_inquiry(PORT, "8080."))
     assert opinion is not None
     assert opinion.found == (True, "")
     assert opinion.usage == Usage(30, 2)
-    assert spent == [Usage(10, 1), Usage(20, 1)]
 
 
 async def test_after_two_replies_of_no_use_there_is_no_opinion_and_none_is_kept() -> None:
     kept = MemoryOpinions()
     model = ScriptedModel(says("Well …"))
-    assert await Judges(model, kept).ask(verdict(PORT, "8080."), lambda usage: None) is None
+    assert await Judges(model, kept).ask(verdict_inquiry(PORT, "8080.")) is None
     assert len(model.asked) == 2
     assert kept.kept == {}
 
@@ -162,7 +164,7 @@ async def test_an_answer_that_a_judge_merely_repeats_gives_no_verdict(injected: 
     said = f"I do not know.\n{injected}"
     for echo in (said, injected, injected.splitlines()[-1]):
         model = ScriptedModel(says(echo))
-        assert await Judges(model, MemoryOpinions()).ask(verdict(PORT, said), lambda usage: None) is None
+        assert await Judges(model, MemoryOpinions()).ask(verdict_inquiry(PORT, said)) is None
 
 
 @pytest.mark.parametrize("outcome", ["not_found", "failed", "greeting"])
@@ -170,7 +172,7 @@ async def test_an_answer_that_was_not_given_is_wrong_and_nobody_is_asked(outcome
     model = ScriptedModel(says("never"))
     examination = Examination(Judges(model, MemoryOpinions()), graded=True)
     given = result(PORT, "rit", answer("8080", outcome=outcome))  # type: ignore[arg-type]
-    await examination.examine(PORT, given, lambda usage: None)
+    await examination.examine(PORT, given)
     assert examination.complete(PORT, given)
     judged = examination.recall(PORT, given)
     assert judged.verdict == JudgeVerdict(False, NOT_GIVEN[outcome])
@@ -190,7 +192,7 @@ async def test_verdict_nuggets_and_grades_come_together_with_what_they_took() ->
     ]
     examination = Examination(Judges(ScriptedModel(*script), MemoryOpinions()), graded=True)
     assert not examination.complete(PORT, given)
-    await examination.examine(PORT, given, lambda usage: None)
+    await examination.examine(PORT, given)
     assert examination.complete(PORT, given)
     judged = examination.recall(PORT, given)
     assert judged.verdict == JudgeVerdict(True, "", Usage(10, 1))
@@ -210,8 +212,8 @@ def test_a_question_without_gold_answers_is_not_judged() -> None:
 async def test_an_opinion_that_cannot_be_read_any_more_is_none() -> None:
     kept = MemoryOpinions()
     judges = Judges(ScriptedModel(says(right(True))), kept)
-    asked = verdict(PORT, "8080.")
-    await judges.ask(asked, lambda usage: None)
+    asked = verdict_inquiry(PORT, "8080.")
+    await judges.ask(asked)
     (key,) = kept.kept
     kept.keep_opinion(key, {"right": "perhaps"}, Usage())
     assert judges.known(asked) is None

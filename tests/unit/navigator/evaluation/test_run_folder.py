@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from navigator.answer import Usage
+from navigator.batch.lines import JsonLines
 from navigator.evaluation.folder import OPINIONS, RESULTS, RunFolder
-from navigator.evaluation.lines import Lines
 from navigator.evaluation.results import Result, load_result
 from tests.unit.navigator.evaluation.made import answer, result
 
@@ -90,7 +90,7 @@ def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
 
 
 def test_a_line_with_a_line_break_in_it_is_refused(tmp_path: Path) -> None:
-    with Lines(tmp_path / "lines") as lines, pytest.raises(ValueError, match="line break"):
+    with JsonLines(tmp_path / "lines") as lines, pytest.raises(ValueError, match="line break"):
         lines.append("one\ntwo")
 
 

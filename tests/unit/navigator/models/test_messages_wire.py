@@ -264,7 +264,25 @@ def test_the_price_of_a_turn_counts_every_kind_of_token() -> None:
 
 def test_a_price_that_is_unknown_makes_the_cost_unknown_only_where_it_is_needed() -> None:
     assert Prices(input=1, output=1).cost(Usage(10, 10)) == pytest.approx(0.00002)
-    assert Prices(input=1, output=1).cost(Usage(10, 10, cache_read_tokens=1)) is None
+    assert Prices(input=1).cost(Usage(10, 0)) == pytest.approx(0.00001)
+    assert Prices(input=1).cost(Usage(10, 10)) is None
+    assert Prices(output=1).cost(Usage(cache_read_tokens=1)) is None
+
+
+def test_tokens_of_a_cache_without_a_price_cost_what_they_can_cost_at_most() -> None:
+    unsaid = Prices(input=8, output=1)
+    assert unsaid.cost(Usage(cache_read_tokens=1_000_000)) == pytest.approx(8)
+    assert unsaid.cost(Usage(cache_write_tokens=1_000_000)) == pytest.approx(10)
+    for known in PUBLISHED.values():
+        usage = Usage(10, 10, 10, 10)
+        assert (Prices(known.input, known.output).cost(usage) or 0) > (known.cost(usage) or 0)
+
+
+def test_the_worst_is_the_dearest_way_to_bill_what_is_read() -> None:
+    assert Prices(8, 1).worst(1_000_000, 1_000_000) == pytest.approx(11)
+    assert Prices(8, 1, 9, 2).worst(1_000_000, 0) == pytest.approx(9)
+    assert Prices(8, 1, 1, 1).worst(1_000_000, 0) == pytest.approx(8)
+    assert Prices(8).worst(1, 1) is None
 
 
 def test_long_requests_are_billed_at_their_own_prices() -> None:

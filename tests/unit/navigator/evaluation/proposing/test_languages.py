@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from navigator.evaluation.proposing.languages import SMALL, foreign
+from navigator.evaluation.proposing.languages import SMALL_WORDS, foreign
 from tests.unit.navigator.evaluation.proposing.made import PORT
 
 TEXTS = {
@@ -59,5 +59,7 @@ def test_pages_without_letters_pass() -> None:
 
 
 def test_small_words_are_lower_case_and_told_apart_from_those_of_other_languages() -> None:
-    assert all(word == word.casefold() for words in SMALL.values() for word in words)
-    assert all(len(words - other) >= 8 for name, words in SMALL.items() for o, other in SMALL.items() if o != name)
+    assert all(word == word.casefold() for words in SMALL_WORDS.values() for word in words)
+    assert all(
+        len(words - other) >= 8 for name, words in SMALL_WORDS.items() for o, other in SMALL_WORDS.items() if o != name
+    )

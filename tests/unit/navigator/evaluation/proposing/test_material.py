@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from ingest.model import Block
 from navigator.evaluation.proposing.material import (
-    LONGEST,
-    SHARES,
+    KIND_SHARES,
+    MAX_TEXT_BYTES,
     Material,
     SourceSection,
     groups,
     kind_of,
+    says_enough,
     shuffled,
-    usable,
 )
 from navigator.evaluation.questions import Gold
 from tests.unit.navigator.evaluation.proposing.made import PORT, node, page, sections
@@ -26,7 +26,7 @@ CHINESE = "要更改端口，请在配置文件中设置端口号，然后重新
 
 def one(*blocks: Block | str, title: str = "Change the port", url: str = "https://docs.example.test/pump") -> bool:
     (section,) = page(node("port", *blocks, title=title), url=url)
-    return usable(section)
+    return says_enough(section)
 
 
 def test_a_section_that_says_something_can_be_asked_about_in_any_script() -> None:
@@ -53,7 +53,7 @@ def test_a_section_without_enough_prose_or_with_too_much_text_is_left_out(blocks
 
 def test_long_code_beside_prose_makes_a_section_too_long() -> None:
     assert one(PORT, CODE)
-    assert not one(PORT, Block("code", "x = 1\n" * (LONGEST // 6)))
+    assert not one(PORT, Block("code", "x = 1\n" * (MAX_TEXT_BYTES // 6)))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_kind_follows_from_the_pages() -> None:
     assert kind_of([top]) == "single-section"
     assert kind_of([top, *rest]) == "multi-section"
     assert kind_of(sections(PORT, PORT)) == "multi-page"
-    assert sum(SHARES.values()) == 1
+    assert sum(KIND_SHARES.values()) == 1
 
 
 @given(st.sets(st.integers()), st.integers(0, 3))

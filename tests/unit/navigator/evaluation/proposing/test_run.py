@@ -10,16 +10,25 @@ from typing import Any
 
 import pytest
 
-from navigator.evaluation.ledger import Ledger
+from navigator.batch.ledger import CEILING, Ledger, MeteredModel
+from navigator.batch.runner import MAX_FAILURES_IN_A_ROW, Progress
+from navigator.evaluation.proposing.checks import REFUSALS
 from navigator.evaluation.proposing.material import Material
-from navigator.evaluation.proposing.near_duplicates import KnownQuestions
 from navigator.evaluation.proposing.question_file import QuestionsFile
-from navigator.evaluation.proposing.run import CEILING, FAULTS, TRIES, UNPRICED, Progress, Proposing
+from navigator.evaluation.proposing.run import (
+    MAX_PROPOSALS_PER_QUESTION,
+    KnownQuestions,
+    Proposing,
+    accepted,
+    plan_proposals,
+)
 from navigator.evaluation.questions import EvalQuestion, load_questions
+from navigator.models.prices import Prices
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.proposer import COST, Passage, Proposer
-from tests.unit.navigator.evaluation.proposing.made import sections
+from tests.unit.navigator.evaluation.proposing.made import PORT, sections
 
+PRICES, MAX_OUTPUT_TOKENS = Prices(1.0, 5.0), 500
 EACH = 4 * COST
 """What an accepted proposal costs."""
 
@@ -55,7 +64,9 @@ class Desk:
     ) -> Progress:
         with QuestionsFile(self.path) as file:
             known, how = KnownQuestions(HashingEmbedder()), {"workers": 1, **how}
-            return await Proposing(model, known, ledger or Ledger(), file, count=count, **how).run(each(materials))
+            ledger = ledger or Ledger()
+            metered = MeteredModel(model, ledger, PRICES, MAX_OUTPUT_TOKENS)
+            return await Proposing(metered, ledger, known, file, count=count, **how).run(each(materials))
 
     @property
     def questions(self) -> list[EvalQuestion]:
@@ -72,6 +83,11 @@ async def each(materials: Sequence[Material]) -> AsyncIterator[Material]:
         yield material
 
 
+def refusals(progress: Progress) -> dict[str, int]:
+    """How many each check refused."""
+    return {name: count for name, count in progress.outcomes.items() if name in REFUSALS}
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path / "questions.jsonl")
@@ -79,10 +95,11 @@ def desk(tmp_path: Path) -> Desk:
 
 async def test_a_good_proposal_takes_four_turns_and_stands_in_the_file(desk: Desk) -> None:
     model = Proposer()
-    progress = await desk.run(model, 2)
+    ledger = Ledger()
+    progress = await desk.run(model, 2, ledger=ledger)
     assert model.asked == ["propose", "guess", "answer", "judge"] * 2
-    assert (progress.proposed, progress.accepted, progress.ended) == (2, {"single-section": 2}, "")
-    assert progress.used.cost == pytest.approx(2 * EACH)
+    assert (progress.done, progress.outcomes, progress.ended) == (2, {"single-section": 2}, "")
+    assert ledger.used.cost == pytest.approx(2 * EACH)
     assert [question.answers for question in desk.questions] == [(first("valve"),), (first("seal"),)]
     assert all(question.synthetic and not question.checked for question in desk.questions)
 
@@ -103,53 +120,53 @@ async def test_a_bad_proposal_is_refused_before_more_is_asked_and_never_asked_fo
     spoil, check = BAD[bad]
     model = Proposer(spoil=spoil)
     progress = await desk.run(model, 1)
-    assert model.asked == ["propose"] * TRIES
-    assert progress.refused == {check: TRIES}
+    assert model.asked == ["propose"] * MAX_PROPOSALS_PER_QUESTION
+    assert refusals(progress) == {check: MAX_PROPOSALS_PER_QUESTION}
     assert not desk.path.exists()
     assert {row["refused"] for row in desk.asked} == {check}
     good = Proposer()
     await desk.run(good)
-    assert len(good.materials) == len(SINGLES) - TRIES
+    assert len(good.materials) == len(SINGLES) - MAX_PROPOSALS_PER_QUESTION
     assert not [passages for passages in good.materials if passages in model.materials]
 
 
 @pytest.mark.parametrize("how", ["refusal", "max_tokens"])
 async def test_a_refusal_and_a_reply_that_is_cut_off_are_of_no_use(desk: Desk, how: Any) -> None:
     progress = await desk.run(Proposer(ends={"propose": how}), 1)
-    assert progress.refused == {"form": TRIES}
+    assert refusals(progress) == {"form": MAX_PROPOSALS_PER_QUESTION}
 
 
 async def test_who_declines_to_guess_or_to_answer_gave_no_answer(desk: Desk) -> None:
-    assert (await desk.run(Proposer(guesses=lambda q: first("valve"), ends={"guess": "refusal"}), 1)).refused == {}
-    assert (await desk.run(Proposer(ends={"answer": "refusal"}), 2)).refused == {"gold": TRIES}
+    assert refusals(await desk.run(Proposer(guesses=lambda q: first("valve"), ends={"guess": "refusal"}), 1)) == {}
+    assert refusals(await desk.run(Proposer(ends={"answer": "refusal"}), 2)) == {"gold": MAX_PROPOSALS_PER_QUESTION}
 
 
 async def test_a_question_that_titles_answer_is_refused(desk: Desk) -> None:
     model = Proposer(guesses=lambda question: first("valve"))
     progress = await desk.run(model)
-    assert progress.refused == {"titles": 1}
+    assert refusals(progress) == {"titles": 1}
     assert first("valve") not in {question.answers[0] for question in desk.questions}
-    assert progress.accepted.total() == len(SINGLES) - 1, "a wrong guess does no harm"
+    assert accepted(progress) == len(SINGLES) - 1, "a wrong guess does no harm"
 
 
 @pytest.mark.parametrize("said", ["It is eleven.", "NOT KNOWN", ""])
 async def test_a_question_that_its_own_sections_do_not_answer_is_refused(desk: Desk, said: str) -> None:
     progress = await desk.run(Proposer(answers=lambda question: said), 2)
-    assert progress.refused == {"gold": progress.proposed}
-    assert progress.accepted.total() == 0
+    assert refusals(progress) == {"gold": progress.done}
+    assert accepted(progress) == 0
 
 
 async def test_a_judge_that_gives_no_verdict_accepts_nothing(desk: Desk) -> None:
     progress = await desk.run(Proposer(verdict="Looks fine to me."), 1)
-    assert progress.refused == {"gold": TRIES}
+    assert refusals(progress) == {"gold": MAX_PROPOSALS_PER_QUESTION}
 
 
 async def test_the_same_question_is_accepted_once(desk: Desk) -> None:
     same = "How is the valve of the intake set before the motor starts?"
     model = Proposer(spoil=lambda made, passages: made | {"question": same})
     progress = await desk.run(model, 3, workers=4)
-    assert progress.accepted.total() == 1
-    assert progress.refused == {"twice": len(SINGLES) - 1}
+    assert accepted(progress) == 1
+    assert refusals(progress) == {"twice": len(SINGLES) - 1}
 
 
 async def test_two_that_find_the_same_question_at_the_same_time_add_it_once(desk: Desk) -> None:
@@ -163,26 +180,26 @@ async def test_two_that_find_the_same_question_at_the_same_time_add_it_once(desk
     model = Proposer(spoil=spoil, pace=0.01)
     progress = await desk.run(model, 6, SINGLES[:4], workers=4)
     assert model.asked.count("guess") > 2, "they are under way together"
-    assert (progress.accepted.total(), progress.refused) == (2, {"twice": 2})
+    assert (accepted(progress), refusals(progress)) == (2, {"twice": 2})
 
 
 async def test_a_question_that_people_wrote_is_not_proposed_again(desk: Desk) -> None:
     same = "How is the valve of the intake set before the motor starts?"
     model = Proposer(spoil=lambda made, passages: made | {"question": same + " "})
     progress = await desk.run(model, 1, examples=[EvalQuestion("x", same)])
-    assert progress.refused == {"twice": TRIES}
+    assert refusals(progress) == {"twice": MAX_PROPOSALS_PER_QUESTION}
 
 
 async def test_a_section_that_proves_nothing_is_no_gold_and_is_not_shown_to_who_answers(desk: Desk) -> None:
     model = Proposer(spoil=lambda made, passages: made | {"quotes": made["quotes"][:1], "answer": made["nuggets"][0]})
     progress = await desk.run(model, 1, [PAIR])
-    assert progress.accepted == {"single-section": 1}
+    assert progress.outcomes == {"single-section": 1}
     assert [gold.node for gold in desk.questions[0].gold if gold.node] == ["a"]
 
 
 async def test_what_only_a_section_without_a_quote_says_is_not_answered_from_the_gold(desk: Desk) -> None:
     model = Proposer(spoil=lambda made, passages: made | {"quotes": made["quotes"][:1]})
-    assert (await desk.run(model, 1, [PAIR])).refused == {"gold": 1}
+    assert refusals(await desk.run(model, 1, [PAIR])) == {"gold": 1}
 
 
 # --- how a run ends, and goes on
@@ -192,46 +209,41 @@ async def test_the_run_stops_at_its_ceiling_and_goes_on_where_it_was(desk: Desk)
     ledger = Ledger(dollars=2.5 * EACH)
     progress = await desk.run(Proposer(), 6, ledger=ledger, workers=4)
     assert progress.ended == CEILING
-    assert progress.accepted.total() == 2
+    assert accepted(progress) == 2
     assert (ledger.used.cost or 0) <= 2.5 * EACH
     before = desk.path.read_bytes()
     again = await desk.run(Proposer(), 6)
-    assert again.accepted.total() == 4
+    assert accepted(again) == 4
     assert desk.path.read_bytes().startswith(before)
     assert len({question.question for question in desk.questions}) == 6
-
-
-async def test_a_ceiling_in_dollars_ends_where_prices_are_not_known(desk: Desk) -> None:
-    progress = await desk.run(Proposer(cost=None), 3, ledger=Ledger(dollars=1.0))
-    assert (progress.ended, progress.proposed) == (UNPRICED, 1)
 
 
 async def test_more_side_by_side_find_no_more_than_wanted(desk: Desk) -> None:
     model = Proposer(pace=0.01)
     progress = await desk.run(model, 3, workers=8)
-    assert progress.accepted.total() == 3 == len(desk.questions)
+    assert accepted(progress) == 3 == len(desk.questions)
     assert model.asked.count("propose") == 3
-    assert (await desk.run(model, 3)) == Progress()
+    assert (await desk.run(model, 3)) == Progress(0)
 
 
 async def test_a_fault_leaves_no_mark_and_its_material_is_asked_about_again(desk: Desk) -> None:
     progress = await desk.run(Proposer(faulty={2}), 3)
-    assert (progress.accepted.total(), progress.failed, progress.ended) == (3, 1, "")
-    assert "overloaded" in progress.failed_reason
-    assert (await desk.run(Proposer())).accepted.total() == len(SINGLES) - 3
+    assert (accepted(progress), progress.failed, progress.ended) == (3, 1, "")
+    assert "overloaded" in progress.failure
+    assert accepted(await desk.run(Proposer())) == len(SINGLES) - 3
     assert first("seal") in {question.answers[0] for question in desk.questions}
 
 
 async def test_faults_with_good_proposals_between_them_do_not_end_a_run(desk: Desk) -> None:
     progress = await desk.run(Proposer(faulty={2, 4, 6, 8}))
-    assert (progress.accepted.total(), progress.failed, progress.ended) == (4, 4, "")
+    assert (accepted(progress), progress.failed, progress.ended) == (4, 4, "")
 
 
 async def test_an_endpoint_that_fails_again_and_again_ends_the_run(desk: Desk) -> None:
     model = Proposer(faulty=range(1, 100))
     progress = await desk.run(model, 5, workers=4)
-    assert progress.failed == FAULTS == len(model.asked)
-    assert progress.ended == progress.failed_reason
+    assert MAX_FAILURES_IN_A_ROW <= progress.failed == len(model.asked) < MAX_FAILURES_IN_A_ROW + 4
+    assert progress.ended == progress.failure
     assert desk.asked == []
 
 
@@ -239,7 +251,7 @@ async def test_a_run_that_is_cut_short_loses_nothing_and_asks_nothing_twice(desk
     enough = asyncio.Event()
 
     def show(progress: Progress) -> None:
-        if progress.proposed >= 3:
+        if progress.done >= 3:
             enough.set()
 
     work = asyncio.create_task(desk.run(Proposer(pace=0.01), workers=3, show=show))
@@ -263,6 +275,63 @@ async def test_what_a_person_marked_corrected_or_deleted_stays_so(desk: Desk) ->
     desk.path.write_text("".join(mine), encoding="utf-8")
     gone = json.loads(lines[1])["id"]
     progress = await desk.run(Proposer(), 4)
-    assert progress.accepted.total() == 2
+    assert accepted(progress) == 2
     assert desk.path.read_text(encoding="utf-8").startswith("".join(mine))
     assert gone not in {question.id for question in desk.questions}
+
+
+# --- when two questions are one
+
+
+async def known(*questions: str) -> KnownQuestions:
+    found = KnownQuestions(HashingEmbedder())
+    for sense in await found.senses(questions):
+        found.add(sense)
+    return found
+
+
+async def has(found: KnownQuestions, question: str) -> bool:
+    (sense,) = await found.senses([question])
+    return found.has(sense)
+
+
+async def test_the_same_words_are_the_same_question_whatever_the_signs() -> None:
+    there = await known("How do I change the port of Pump?")
+    assert await has(there, "how do I change  the PORT of `Pump`")
+
+
+async def test_nearly_the_same_meaning_is_the_same_question() -> None:
+    there = await known("How do I change the port that the Pump service listens on?")
+    assert await has(there, "How do I change the port that the Pump service listens on today?")
+    assert not await has(there, "How often is the seal greased, and with what?")
+
+
+async def test_nothing_is_known_at_first() -> None:
+    there = await known()
+    assert not await has(there, "How do I change the port?")
+    assert await there.senses([]) == []
+
+
+# --- what a run will take
+
+
+PORTS = [Material((section,)) for section in sections(PORT, PORT * 3)]
+
+
+def test_the_plan_grows_with_the_questions_and_costs_what_its_tokens_cost() -> None:
+    one, ten = plan_proposals(2, PORTS, (), Prices(1.0, 5.0)), plan_proposals(20, PORTS, (), Prices(1.0, 5.0))
+    assert (one.questions, one.proposals, one.calls) == (2, 3, 14)
+    assert (ten.proposals, ten.calls) == (30, 135)
+    assert ten.cost == pytest.approx((ten.input_tokens * 1.0 + ten.output_tokens * 5.0) / 1e6, rel=0.001)
+    assert ten.input_tokens == pytest.approx(10 * one.input_tokens, rel=0.001)
+
+
+def test_examples_and_longer_sections_take_more() -> None:
+    plain = plan_proposals(10, PORTS[:1], (), None).input_tokens
+    assert plan_proposals(10, PORTS[1:], (), None).input_tokens > plain
+    assert plan_proposals(10, PORTS[:1], [EvalQuestion("a", "Why?" * 30)], None).input_tokens > plain
+
+
+@pytest.mark.parametrize("prices", [None, Prices(), Prices(input=1.0)])
+def test_without_prices_the_cost_is_not_known(prices: Prices | None) -> None:
+    assert plan_proposals(10, PORTS, (), prices).cost is None

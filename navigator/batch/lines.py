@@ -1,4 +1,4 @@
-"""A file of lines that only grows, for one process at a time.
+"""A file of JSON lines that only grows, for one process at a time.
 
 What was appended is in the file when `append` returns, so that a process that is killed loses nothing but the line
 it was writing; whoever opens the file next takes that torn line away.
@@ -9,21 +9,26 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable, Iterator
 from io import BufferedRandom
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 if sys.platform != "win32":
     import fcntl
 
 
-class Lines:
+Row = TypeVar("Row")
+
+
+class JsonLines:
     """`with` opens the file, made with its folder where it is not there, and holds it. Raises OSError, so where another
-    process holds it. `found`: the lines that were there."""
+    process holds it. `found`: the lines that were there; `unreadable`: how many of them `rows` passed over."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.found: tuple[bytes, ...] = ()
+        self.unreadable = 0
 
     def __enter__(self) -> Self:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,6 +43,16 @@ class Lines:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+
+    def rows(self, load: Callable[[bytes], Row]) -> Iterator[Row]:
+        """What `load` makes of the lines that were there. One that it cannot read (ValueError, KeyError, TypeError) counts as
+        not there."""
+        self.unreadable = 0
+        for line in self.found:
+            try:
+                yield load(line)
+            except (ValueError, KeyError, TypeError, RecursionError):
+                self.unreadable += 1
 
     def append(self, line: str) -> None:
         """Without its line break. Raises OSError, and ValueError for what is not one line of Unicode."""
