@@ -12,6 +12,7 @@ IngestError
 ├── SiteUnusable        a site's start gives nothing to index
 ├── UnknownSite         an event is of a site that the settings do not name
 ├── RecordTooLarge      a record is larger than the event log takes
+├── TooManyDeadLetters  so many pages in a row could not be indexed that it is hardly the pages' fault
 ├── Undecodable         the bytes of a record are not what its topic holds
 ├── GroupBusy           a consumer group has members already
 └── BackupUnusable      a backup is truncated, damaged, or holds what this version cannot put back
@@ -68,6 +69,10 @@ class UnknownSite(IngestError):
 
 class RecordTooLarge(IngestError):
     """A record is larger than the event log takes or can hand out."""
+
+
+class TooManyDeadLetters(IngestError):
+    """So many pages in a row could not be indexed that it is hardly the pages' fault."""
 
 
 class Undecodable(IngestError):

@@ -72,6 +72,7 @@ async def open_indexing(stores: Stores, events: EventLog, sites: Mapping[str, Si
             indexers.handle,
             announcer=Announcer(stores.trees, to_log(events), stores.clock),
             attempts=Attempts(stores.trees),
+            clock=stores.clock,
             parallel=stores.settings.index.concurrency,
         )
 

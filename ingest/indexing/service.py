@@ -3,26 +3,38 @@
 A record is acknowledged when every store has the page, so that a crash anywhere hands it out again; the
 Indexer makes a second time harmless. A page that cannot be handled is tried again, then goes to the dead
 letters with the reason, and what was known of it is still served. While a store does not answer nothing is
-given up: records wait.
+given up: records wait. Where page after page cannot be handled, the service halts instead.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 import structlog
 
-from ingest.errors import INSTALLATION, Blocked, StoreUnavailable, Undecodable, UnknownSite
+from ingest.errors import (
+    INSTALLATION,
+    Blocked,
+    FetchFailed,
+    PageTooLarge,
+    StoreUnavailable,
+    TooManyDeadLetters,
+    Undecodable,
+    UnknownSite,
+)
 from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
+from ingest.events.dead_letters import dead_letters
 from ingest.events.topics import PAGES
 from ingest.events.workers import PATIENCE, RetryPolicy, Workers
 from ingest.indexing.indexer import Outcome
 from ingest.model import PageEvent
-from ingest.ports import Consumer, EventLog, Record, TreeStore, WatchState
+from ingest.ports import Clock, Consumer, EventLog, Record, TreeStore, WatchState
 
 log = structlog.get_logger()
 
@@ -33,6 +45,14 @@ Handle = Callable[[PageEvent], Awaitable[Outcome]]
 
 _HOPELESS = (Blocked, UnknownSite)
 """Errors of a page that trying again does not mend."""
+_NOT_OURS = tuple(error.__name__ for error in (FetchFailed, PageTooLarge, *_HOPELESS))
+"""Dead letters with these reasons say something of a server or of the settings, nothing of ritbot."""
+
+MAX_DEAD_LETTERS_IN_A_ROW = 20
+"""So many pages, with no other between them that could be indexed, and the service halts: the 16 that it has in hand by
+default may all be strange, a release that breaks on every page must not give up a site."""
+REMEMBERED = timedelta(days=1)
+"""Whoever is started again and again counts what was given up before: else it would give up a few with each start."""
 
 
 @dataclass(slots=True)
@@ -74,6 +94,51 @@ class Attempts:
         return await self._trees.watched(event.key) or WatchState(event.key, event.site)
 
 
+class _Streak:
+    """The pages that were given up since one was indexed, by whichever process."""
+
+    def __init__(self, events: EventLog, clock: Clock, most: int) -> None:
+        self._events = events
+        self._clock = clock
+        self._most = most
+        self._reading = asyncio.Lock()
+        self._keys: set[str] | None = None
+        """None: what other processes gave up before is not read yet."""
+
+    def ends(self) -> None:
+        self._keys = set()
+
+    async def given_up(self, key: str, reason: str) -> None:
+        """Raises TooManyDeadLetters, and then the page must not be given up; errors of the log."""
+        if not counts_in_a_row(reason):
+            return
+        async with self._reading:
+            before = await recently_given_up(self._events, self._clock.now()) if self._keys is None else set()
+        if self._keys is None:  # a page may have been indexed meanwhile
+            self._keys = before
+        if len(self._keys | {key}) >= self._most:
+            raise TooManyDeadLetters(
+                f"{self._most} pages in a row could not be indexed, so the indexer has stopped; what waits is not lost. "
+                f"The last was {key}: {reason}. If ritbot is at fault, start the version before, or one that is mended, and "
+                "send them back: ritbot dead-letters --replay all. If the pages are, let them be: ritbot dead-letters --drop"
+            )
+        self._keys.add(key)
+
+
+def counts_in_a_row(reason: str) -> bool:
+    """Of a dead letter: whether it may be ritbot that is at fault."""
+    return not reason.startswith(_NOT_OURS)
+
+
+async def recently_given_up(events: EventLog, now: datetime) -> set[str]:
+    """Keys of the pages that were given up within a day, and whose letters wait, where ritbot may be at fault."""
+    return {
+        kept.letter.record.key
+        async for kept in dead_letters(events, PAGES)
+        if kept.waits and kept.since >= now - REMEMBERED and counts_in_a_row(kept.letter.reason)
+    }
+
+
 class IndexerService:
     """`parallel`: pages in hand at once; their texts are embedded in common batches. Any number of services may share
     the topic."""
@@ -85,11 +150,14 @@ class IndexerService:
         *,
         announcer: Announcer,
         attempts: Attempts,
+        clock: Clock,
         parallel: int = 16,
         patience: RetryPolicy = PATIENCE,
         chance: random.Random | None = None,
         group: str = GROUP,
+        max_dead_in_a_row: int = MAX_DEAD_LETTERS_IN_A_ROW,
     ) -> None:
+        self._streak = _Streak(events, clock, max_dead_in_a_row)
         self._workers = Workers(events, PAGES, group, self._settle, parallel=parallel, patience=patience, chance=chance)
         self._handle = handle
         self._announcer = announcer
@@ -103,7 +171,8 @@ class IndexerService:
 
     async def run(self) -> None:
         """Until `stop`. Raises RecordTooLarge where the log holds what cannot be read, and errors of the installation
-        (FolderBusy, IndexMismatch, ModelMissing): nothing is skipped then."""
+        (FolderBusy, IndexMismatch, ModelMissing): nothing is skipped then. Raises TooManyDeadLetters where page after page
+        cannot be indexed: what is in hand is given back."""
         try:
             await self._workers.run()
         finally:
@@ -123,6 +192,9 @@ class IndexerService:
                 ended = await consumer.acknowledge(record)
             elif reason:
                 ended = await self._give_up(consumer, record, reason)
+        except TooManyDeadLetters:
+            await self._attempts.end(event)  # the next process tries it as if nothing had been
+            raise
         finally:
             if not ended:
                 consumer.give_back(record)
@@ -153,6 +225,7 @@ class IndexerService:
                     return f"{type(error).__name__}: {error} (attempt {failures})"
                 await self._workers.pause(failures, getattr(error, "retry_after", None))
             else:
+                self._streak.ends()
                 self.totals.outcomes[outcome.kind] += 1
                 self.totals.embedded += outcome.embedded
                 return None
@@ -168,6 +241,7 @@ class IndexerService:
             await self._attempts.end(event)
 
     async def _give_up(self, consumer: Consumer, record: Record, reason: str) -> bool:
+        await self._streak.given_up(record.key, reason)
         log.error("page_given_up", key=record.key, partition=record.partition, offset=record.offset, reason=reason)
         dead = await consumer.dead(record, reason)
         self.totals.dead += dead

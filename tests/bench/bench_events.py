@@ -234,7 +234,7 @@ async def at_work(trees: TreeStore, index: ChunkIndex, log: EventLog, embedder: 
         indexers = Indexers({site.name: site}, make=make, open_fetcher=open_fetcher, clock=clock)
         await stack.enter_async_context(indexers)
         announcer = Announcer(trees, to_log(log), clock)
-        service = IndexerService(log, indexers.handle, announcer=announcer, attempts=Attempts(trees))
+        service = IndexerService(log, indexers.handle, announcer=announcer, attempts=Attempts(trees), clock=clock)
         watcher = SiteWatcher(
             site,
             trees=trees,

@@ -96,6 +96,7 @@ async def make_service(stores: Stores, events: EventLog, site: Site) -> AsyncIte
             indexers.handle,
             announcer=Announcer(stores.trees, to_log(events), clock),
             attempts=Attempts(stores.trees),
+            clock=clock,
             parallel=8,
             patience=SOON,
         )

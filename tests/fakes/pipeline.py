@@ -139,6 +139,7 @@ class Pipeline:
             indexers.handle,
             announcer=Announcer(self.trees, to_log(self.events), self.clock),
             attempts=Attempts(self.trees),
+            clock=WallClock(),
             parallel=self.parallel,
             patience=self.patience,
             chance=random.Random(1),

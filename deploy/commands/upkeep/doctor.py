@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
@@ -23,7 +24,7 @@ from ingest.embedding.sentence_transformers import MINILM, check_folder, package
 from ingest.errors import FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
 from ingest.indexing.reindex import outdated
-from ingest.indexing.service import GROUP
+from ingest.indexing.service import GROUP, MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
 from ingest.model import PARSER_VERSION
 from ingest.ports import PageState, TreeStore
 from ingest.watch.report import watch_report
@@ -183,12 +184,19 @@ async def _events(settings: Settings) -> AsyncIterator[Finding]:
     try:
         async with open_events(settings) as events:
             behind, dead = await events.lag(PAGES, GROUP), await waiting(events)
+            in_a_row = await recently_given_up(events, datetime.now(UTC)) if dead else ()
     except IngestError as error:
         yield Finding(False, f"Event log: {what} does not answer", str(error))
         return
     yield Finding(True, f"Event log: {what}; {behind} events wait for an indexer")
     if dead:
         yield Finding(False, f"Dead letters: {dead} events could not be handled", "See why: ritbot dead-letters")
+    if len(in_a_row) >= MAX_DEAD_LETTERS_IN_A_ROW - 1:
+        yield Finding(
+            False,
+            f"Indexing: {len(in_a_row)} pages were given up within a day; the indexer stops rather than give up more",
+            "When the cause is mended: ritbot dead-letters --replay all",
+        )
 
 
 async def _model(settings: Settings) -> AsyncIterator[Finding]:

@@ -17,7 +17,7 @@ from deploy.settings.site import SiteSettings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import SystemClock, open_trees
 from ingest.events.topics import PAGES
-from ingest.indexing.service import GROUP
+from ingest.indexing.service import GROUP, MAX_DEAD_LETTERS_IN_A_ROW
 from ingest.model import PARSER_VERSION
 from ingest.ports import WatchState
 from ingest.stores.embedded.folder import DataFolder
@@ -93,6 +93,16 @@ async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(set
     assert "Watching docs: 1 pages gave no answer, 1 were not found" in after
     assert "Event log: a file in the data folder; 1 events wait for an indexer" in after
     assert "✗ Dead letters: 1 events could not be handled\n  → See why: ritbot dead-letters" in after
+
+
+async def test_doctor_tells_when_the_indexer_gives_up_no_more_pages(settings: Settings) -> None:
+    async with open_events(settings) as events, events.consume(PAGES, GROUP) as consumer:
+        for number in range(MAX_DEAD_LETTERS_IN_A_ROW - 1):
+            await events.append(PAGES, f"p{number}", b"x")
+            await consumer.dead(await one(consumer), "ZeroDivisionError: a bug (attempt 5)")
+    status, shown = await found(settings)
+    assert status == 1
+    assert f"Indexing: {MAX_DEAD_LETTERS_IN_A_ROW - 1} pages were given up within a day; the indexer stops" in shown
 
 
 async def test_doctor_beside_a_process_that_holds_the_folder_finds_no_fault_and_tells_of_the_sites(

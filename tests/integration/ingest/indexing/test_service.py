@@ -10,15 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from ingest.errors import Blocked, FetchFailed, IndexMismatch, RecordTooLarge, StoreUnavailable
+from ingest.errors import (
+    Blocked,
+    FetchFailed,
+    IndexMismatch,
+    RecordTooLarge,
+    StoreUnavailable,
+    TooManyDeadLetters,
+    UnknownSite,
+)
 from ingest.events.announce import Announcer, to_log
+from ingest.events.dead_letters import settle
 from ingest.events.topics import PAGES
 from ingest.events.workers import RetryPolicy
 from ingest.indexing.indexer import Outcome
 from ingest.indexing.service import GROUP, Attempts, IndexerService
 from ingest.model import PageEvent, Site
 from ingest.ports import Record
-from tests.fakes.pipeline import SOON, Pipeline, open_fetcher, pipeline
+from tests.fakes.pipeline import SOON, Pipeline, WallClock, open_fetcher, pipeline
 
 BASE = "https://docs.example.test/"
 Handler = Callable[[PageEvent], Awaitable[Outcome]]
@@ -36,15 +45,19 @@ async def announce(pipe: Pipeline, *names: str) -> None:
         await announcer.changed("docs", BASE + name)
 
 
-def service(pipe: Pipeline, handle: Handler, *, parallel: int = 4, patience: RetryPolicy = SOON) -> IndexerService:
+def service(
+    pipe: Pipeline, handle: Handler, *, parallel: int = 4, patience: RetryPolicy = SOON, **more: int
+) -> IndexerService:
     announcer = Announcer(pipe.trees, to_log(pipe.events), pipe.clock)
     return IndexerService(
         pipe.events,
         handle,
         announcer=announcer,
         attempts=Attempts(pipe.trees),
+        clock=WallClock(),
         parallel=parallel,
         patience=patience,
+        **more,
     )
 
 
@@ -274,3 +287,73 @@ async def test_a_site_is_opened_once_and_anew_after_a_while(pipe: Pipeline) -> N
                     await indexers.handle(event)
             pipe.clock.advance(hours=2)
     assert opened == ["docs", "docs"]
+
+
+# --- page after page
+
+
+class Broken(Handling):
+    """A release that breaks on every page but those that it is told of."""
+
+    def __init__(self, *good: str) -> None:
+        super().__init__()
+        self._good = good
+
+    async def __call__(self, event: PageEvent) -> Outcome:
+        outcome = await super().__call__(event)
+        if event.key.removeprefix(BASE) not in self._good:
+            raise ZeroDivisionError("a bug")
+        return outcome
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+async def test_a_release_that_breaks_on_every_page_halts_and_gives_up_few_pages(pipe: Pipeline, parallel: int) -> None:
+    names = [f"p{n:02}" for n in range(12)]
+    await announce(pipe, *names)
+    broken = service(pipe, Broken(), parallel=parallel, max_dead_in_a_row=4)
+    async with asyncio.timeout(20):
+        with pytest.raises(TooManyDeadLetters, match=r"4 pages in a row .* ZeroDivisionError: a bug"):
+            await broken.run()
+    assert len(await pipe.dead()) == 3
+    for _ in range(2):  # started again, it gives up none, and does not count how often it was started
+        with pytest.raises(TooManyDeadLetters):
+            await service(pipe, Broken(), parallel=parallel, max_dead_in_a_row=4).run()
+    assert len(await pipe.dead()) == 3
+    mended = Handling()
+    await until_done(pipe, service(pipe, mended, parallel=parallel, max_dead_in_a_row=4))
+    given_up = {letter.record.key.removeprefix(BASE) for letter in await pipe.dead()}
+    assert len(await pipe.dead()) == 3
+    assert set(mended.seen) == set(names) - given_up
+
+
+async def test_a_page_that_is_indexed_between_them_ends_the_row(pipe: Pipeline) -> None:
+    await announce(pipe, "a", "b", "good", "c", "d")
+    await until_done(pipe, service(pipe, Broken("good"), parallel=1, max_dead_in_a_row=3))
+    assert {letter.record.key.removeprefix(BASE) for letter in await pipe.dead()} == set("abcd")
+
+
+async def test_one_page_that_fails_again_and_again_halts_nothing(pipe: Pipeline) -> None:
+    for _ in range(5):
+        await announce(pipe, "a")
+        await until_done(pipe, service(pipe, Broken(), max_dead_in_a_row=2))
+    assert len(await pipe.dead()) == 5
+
+
+async def test_what_a_server_or_the_settings_refuse_halts_nothing(pipe: Pipeline) -> None:
+    names = [f"p{n}" for n in range(6)]
+    await announce(pipe, *names)
+    errors = [Blocked("robots.txt"), FetchFailed("no answer"), UnknownSite("no such site")] * 2
+    handling = Handling(**{name: (99, error) for name, error in zip(names, errors, strict=True)})
+    await until_done(pipe, service(pipe, handling, max_dead_in_a_row=2))
+    assert len(await pipe.dead()) == 6
+
+
+async def test_letters_that_were_let_be_count_no_more(pipe: Pipeline) -> None:
+    await announce(pipe, "a")
+    await until_done(pipe, service(pipe, Broken(), max_dead_in_a_row=2))
+    await announce(pipe, "b")
+    with pytest.raises(TooManyDeadLetters):
+        await service(pipe, Broken(), max_dead_in_a_row=2).run()
+    assert await settle(pipe.events, PAGES, again=False) == 1
+    await until_done(pipe, service(pipe, Broken(), max_dead_in_a_row=2))
+    assert {letter.record.key.removeprefix(BASE) for letter in await pipe.dead()} == {"a", "b"}
