@@ -16,6 +16,7 @@ from rich.text import Text
 
 from bot.freshness import ago
 from navigator.answer import Answer, Passage, Step
+from navigator.citations.links import gate_of
 
 _NUMBERED = re.compile(r"^\s*(\d+): ")
 
@@ -23,10 +24,10 @@ _NUMBERED = re.compile(r"^\s*(\d+): ")
 def print_answer(console: Console, answer: Answer, now: datetime) -> None:
     """Text, sources, nearest sections, remarks."""
     console.print()
-    console.print(Markdown(answer.text))
+    console.print(Markdown(gate_of(answer).passed(answer.text)))
     if answer.unsupported:
         console.print()
-        console.print("[yellow]Not supported by any section that was read:[/yellow]")
+        console.print(Text("Not supported by any section that was read:", style="yellow"))
         for claim in answer.unsupported:
             console.print(Padding(Text(claim, style="dim"), (0, 0, 0, 2)))
     if answer.sources:

@@ -140,14 +140,14 @@ class ThreadMessage:
 
     async def _show(self, made: Sequence[Message]) -> None:
         """The first message in place of what is there, the others behind it."""
-        if self._posted is not None and self._posted.streaming:
+        if self._posted is not None and self._posted.streaming:  # Slack changes no message whose stream is open
             await self._stop(self._posted)
             await self._keep(replace(self._posted, streaming=False))
         if self._posted is not None and not await self._update(self._posted.ts, made[0]):
             self._posted = None  # someone deleted it: it is said anew
         if self._posted is None:
             await self._post(made[0], main=True)
-        for position, message in enumerate(made[1:]):
+        for position, message in enumerate(made[1:]):  # some were posted by a worker that died here
             further = self._posted.further if self._posted else ()
             if position < len(further):
                 await self._update(further[position], message)

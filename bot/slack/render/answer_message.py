@@ -16,12 +16,13 @@ from bot.freshness import ago
 from bot.model import Exchange
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import LIMITS, Block, BlockLimits, link, path, shortened
-from bot.slack.render.markdown import parse_markdown
-from bot.slack.render.markdown_blocks import Code, MarkdownHeading, MarkdownTable, Paragraph, Piece, Rule, markdown_of
 from bot.slack.render.message_split import grouped
-from bot.slack.render.sanitize import escaped, gate_of, plain_line, sanitized, source_link, source_links
+from bot.slack.render.sanitize import escaped, plain_line, sanitized, source_link, source_links
 from ingest.text.sentences import sentences
 from navigator.answer import Answer, CitedSource, Passage
+from navigator.citations.links import gate_of
+from navigator.markdown.blocks import Code, MarkdownHeading, MarkdownTable, Paragraph, Piece, Rule, markdown_of
+from navigator.markdown.parse import parse_markdown
 
 MAX_SUMMARY_CHARACTERS = 150
 """Characters of a message's `text`: what a notification, a search result and a screen reader say."""

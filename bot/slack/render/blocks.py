@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.slack.render.actions import FEEDBACK, feedback_value
-from bot.slack.render.markdown_spans import destination
 from bot.slack.render.sanitize import escaped, leads, plain_line
+from navigator.markdown.spans import destination
 
 Block = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.slack.render.markdown_blocks import MarkdownHeading, MarkdownTable, Piece
+from navigator.markdown.blocks import MarkdownHeading, MarkdownTable, Piece
 
 BETWEEN = "\n\n"
 """What stands between two pieces."""

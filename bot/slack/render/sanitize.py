@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
-from bot.slack.render.markdown import parse_markdown, settled_end
-from bot.slack.render.markdown_blocks import MIN_PART_CHARACTERS, MarkdownTable, Piece, Spans, markdown_of
-from bot.slack.render.markdown_spans import Span, ticks_apart
 from bot.slack.render.message_split import BETWEEN, grouped, one_table
-from navigator.answer import Answer, CitedSource, Passage
-from navigator.citations.links import LEFT_OUT
+from navigator.answer import CitedSource, Passage
+from navigator.citations.links import Gate, gate_for
+from navigator.markdown.blocks import MIN_PART_CHARACTERS, MarkdownTable, Piece, Spans, markdown_of
+from navigator.markdown.parse import parse_markdown, settled_end
+from navigator.markdown.spans import Span, ticks_apart
 
+NO_LINKS = Gate()
 MAX_LINK_CHARACTERS = 2_000
 """Characters of an address that a message still carries."""
 
@@ -39,10 +40,6 @@ _TOKEN = re.compile(
     rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))"
 )
 _BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
-_WRITTEN_ADDRESS = re.compile(
-    r"(?:\b[a-z][a-z0-9+.-]*:/[/\\]|\bmailto:|\btel:(?=[+\d])|\bwww\.|\b(?:[a-z0-9-]+\.)+[a-z]{2,}/)[^\s<>()\[\]\"'`]*",
-    re.IGNORECASE,
-)
 _MARK = re.compile(r"(?<!\w)\[(\d+)\]")
 
 
@@ -56,56 +53,14 @@ def defuse_mentions_in_code(text: str) -> str:
     return _TOKEN.sub("‹", text)
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """`links`: the addresses that may leave. `said`: what was read; an address in it stays, as words that lead
-    nowhere."""
-
-    links: frozenset[str] = frozenset()
-    said: str = ""
-
-    def allows(self, url: str) -> bool:
-        return url in self.links and leads(url)
-
-    def spans(self, text: str, styles: tuple[str, ...] = ()) -> Iterator[Span]:
-        """Prose as spans: its allowed addresses as links, those that a section says as code, the rest left out."""
-        last = 0
-        for match in _WRITTEN_ADDRESS.finditer(text):
-            url = match[0].rstrip(".,;:!?*_~")
-            yield Span(defuse_mentions(text[last : match.start()]), styles=styles)
-            if self.allows(url):
-                yield Span(url, "link", styles, url)
-            elif url in self.said:
-                yield Span(defuse_mentions_in_code(url), "code", styles)
-            else:
-                yield Span(LEFT_OUT, styles=styles)
-            last = match.start() + len(url)
-        yield Span(defuse_mentions(text[last:]), styles=styles)
-
-
 def leads(url: str) -> bool:
     """Whether Slack makes a link of it: it leads to the web, and is not too long. Pages of a folder are not there."""
     return url.startswith(("https://", "http://")) and len(url) <= MAX_LINK_CHARACTERS
 
 
-def gate_for(passages: Sequence[Passage], sources: Sequence[CitedSource] = ()) -> Gate:
-    """What may leave when these were read."""
-    links = {link for passage in passages for link in (passage.link, passage.page_url)}
-    cited = [citation for source in sources for citation in source.citations]
-    links |= {link for citation in cited for link in (citation.link, citation.node_link, citation.page_url)}
-    return Gate(frozenset(links), "\n".join(block.text for passage in passages for block in passage.blocks))
-
-
-def gate_of(answer: Answer) -> Gate:
-    """The nearest sections were looked at, and are offered as links; what they say is no answer."""
-    gate = gate_for(answer.trace.passages, answer.sources)
-    return Gate(gate.links | {passage.link for passage in answer.nearest}, gate.said)
-
-
 def plain_line(text: str) -> str:
     """One line that mentions nobody and leads nowhere: for a label, a title, a notification."""
-    inert = "".join(LEFT_OUT if span.kind != "text" else span.text for span in Gate().spans(text))
-    return " ".join(inert.split())
+    return " ".join(defuse_mentions(NO_LINKS.words(text)).split())
 
 
 def escaped(text: str) -> str:
@@ -125,30 +80,28 @@ def source_link(source: CitedSource) -> str:
 
 def sanitized(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> tuple[Piece, ...]:
     """The pieces with nothing live in them; [n] leads where `marks` says."""
+    web = Gate(frozenset(filter(leads, gate.links)), gate.said)
     return tuple(
-        piece.rewritten(partial(_neutral, gate=gate, marks=marks), defuse_mentions_in_code) for piece in pieces
+        piece.rewritten(partial(_sanitized, gate=web, marks=marks), defuse_mentions_in_code) for piece in pieces
     )
 
 
-def _neutral(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
+def _sanitized(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
     made: list[Span] = []
-    for span in spans:
-        if span.kind == "code":
-            made.append(Span(defuse_mentions_in_code(span.text), "code", span.styles))
-        elif span.kind == "link" and gate.allows(span.target):
-            label = span.text if span.text == span.target else plain_line(span.text)
-            made.append(Span(label, "link", span.styles, span.target))
-        elif span.kind == "break":
-            made.append(span)
-        else:
-            made += [part for found in gate.spans(span.text, span.styles) for part in _marked(found, marks)]
+    for span in gate.rewritten(spans):
+        match span.kind:
+            case "text":
+                made += _marked(replace(span, text=defuse_mentions(span.text)), marks)
+            case "code":
+                made.append(replace(span, text=defuse_mentions_in_code(span.text)))
+            case "link" if span.text != span.target:
+                made.append(replace(span, text=plain_line(span.text)))
+            case _:
+                made.append(span)
     return tuple(span for span in made if span.text)
 
 
 def _marked(span: Span, marks: Mapping[int, str]) -> Iterator[Span]:
-    if span.kind != "text":
-        yield span
-        return
     last = 0
     for match in _MARK.finditer(span.text):
         target = marks.get(int(match[1]), "")

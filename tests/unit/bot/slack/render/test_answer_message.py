@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from bot.slack.render import actions
 from bot.slack.render.answer_message import MAX_SUMMARY_CHARACTERS, Message, messages, notice
 from bot.slack.render.blocks import BlockLimits, path, shortened
-from bot.slack.render.sanitize import gate_of
 from navigator.answer import Answer, CitedSource, Passage, Trace
+from navigator.citations.links import gate_of
 from tests.unit.bot.slack.made import (
     DOCUMENT,
     NOISE,
@@ -31,7 +31,7 @@ from tests.unit.bot.slack.made import (
     refused,
     strings,
 )
-from tests.unit.bot.slack.render.test_markdown import LONG_CODE
+from tests.unit.navigator.markdown.test_markdown import LONG_CODE
 
 QUESTION = "T1:C1:1700000000.000100"
 ROW = re.compile(r"^\[(\d+)\] (?:<([^|>]+)\|([^>]+)>|(.+?)) · checked (.+)$", re.MULTILINE)

@@ -9,20 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.slack.render.markdown import parse_markdown
-from bot.slack.render.markdown_blocks import MIN_PART_CHARACTERS, markdown_of
 from bot.slack.render.sanitize import (
-    Gate,
     Stream,
     defuse_mentions,
     defuse_mentions_in_code,
-    gate_of,
+    leads,
     plain_line,
     sanitized,
     source_links,
 )
 from navigator.answer import CitedSource
-from navigator.citations.links import LEFT_OUT
+from navigator.citations.links import LEFT_OUT, gate_of
+from navigator.markdown.blocks import MIN_PART_CHARACTERS, markdown_of
+from navigator.markdown.parse import parse_markdown
 from tests.unit.bot.slack.made import (
     DOCUMENT,
     NOISE,
@@ -134,7 +133,7 @@ def test_an_address_too_long_for_slack_gives_way_to_the_sections_own() -> None:
     assert source_links([CitedSource(1, (replace(cited, link="https://x.test/" + "a" * 3_000),))]) == {
         1: cited.node_link
     }
-    assert Gate(frozenset({"https://x.test/" + "a" * 3_000})).allows("https://x.test/" + "a" * 3_000) is False
+    assert not leads("https://x.test/" + "a" * 3_000)
 
 
 @given(NOISE | st.lists(st.sampled_from([*MENTIONS, *BARE, *FOREIGN, "a", "`", "*", "[", "](", "\n"])).map("".join))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.slack.render.markdown_blocks import (
+from navigator.markdown.blocks import (
     Code,
     MarkdownHeading,
     MarkdownList,
@@ -23,7 +24,7 @@ from bot.slack.render.markdown_blocks import (
     Rule,
     Spans,
 )
-from bot.slack.render.markdown_spans import Span
+from navigator.markdown.spans import Span
 
 MAX_NESTING = 60
 """How deep quotes and lists may stand in each other; the parser loses what is deeper."""
@@ -33,6 +34,7 @@ _MARKDOWN = (
     .enable(["table", "strikethrough"])
     .disable(["reference"])
 )
+_COMMONMARK = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -48,13 +50,38 @@ def parse_markdown(text: str) -> tuple[Piece, ...]:
     return _pieces(SyntaxTreeNode(tokens), nested=False)
 
 
+def block_starts(text: str) -> list[int]:
+    """Where the blocks of the document begin that stand in no other."""
+    lines = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    return [lines[node.map[0]] for node in SyntaxTreeNode(_MARKDOWN.parse(text)).children if node.map]
+
+
 def settled_end(text: str) -> int:
     """Where the last piece begins that more text could still change: all before it is as it will be. Only whole lines
     count."""
-    lines = [0, *(match.end() for match in _LINE_END.finditer(text))]
-    whole = text[: text.rfind("\n") + 1]
-    begins = [node.map[0] for node in SyntaxTreeNode(_MARKDOWN.parse(whole)).children if node.map]
-    return lines[begins[-1]] if len(begins) > 1 else 0
+    starts = block_starts(text[: text.rfind("\n") + 1])
+    return starts[-1] if len(starts) > 1 else 0
+
+
+def plain_reading(text: str) -> tuple[list[str], list[str]]:
+    """How everybody else reads the document, with HTML and link definitions: the targets of its links and images, and its
+    prose in runs between code and line breaks. HTML counts as prose, and with an attribute as a target too."""
+    env: dict[str, Any] = {}
+    tokens = [inner for token in _COMMONMARK.parse(text, env) for inner in (token, *(token.children or ()))]
+    targets = [str(reference["href"]) for reference in env.get("references", {}).values()]
+    prose = [""]
+    for token in tokens:
+        match token.type:
+            case "link_open" | "image":
+                targets.append(str(token.attrs.get("href", token.attrs.get("src", ""))))
+            case "text":
+                prose[-1] += token.content
+            case "html_inline" | "html_block":
+                prose += [token.content, ""]
+                targets += [token.content] if "=" in token.content else []
+            case "inline" | "code_inline" | "softbreak" | "hardbreak":
+                prose.append("")
+    return targets, prose
 
 
 def _pieces(node: SyntaxTreeNode, *, nested: bool) -> tuple[Piece, ...]:

@@ -46,6 +46,8 @@ def text_of(spans: Sequence[Span]) -> str:
 
 def write_markdown(spans: Sequence[Span], *, cell: bool = False) -> str:
     """The spans as Markdown. `cell`: inside a table, where it is all one line."""
+    # A delimiter counts only beside a word (CommonMark's flanking rules): white space at the edges of a style is held back
+    # as the gap and written outside of it, and of the styles that go on nothing is closed.
     parts: list[str] = []
     styles: tuple[str, ...] = ()
     gap = ""

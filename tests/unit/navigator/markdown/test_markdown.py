@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.render.markdown import parse_markdown, settled_end
-from bot.slack.render.markdown_blocks import (
+from bot.slack.render.message_split import grouped
+from navigator.markdown.blocks import (
     MIN_PART_CHARACTERS,
     Code,
     MarkdownHeading,
@@ -16,8 +16,8 @@ from bot.slack.render.markdown_blocks import (
     Paragraph,
     markdown_of,
 )
-from bot.slack.render.markdown_spans import Span, cut_spans, text_of, write_markdown
-from bot.slack.render.message_split import grouped
+from navigator.markdown.parse import parse_markdown, settled_end
+from navigator.markdown.spans import Span, cut_spans, text_of, write_markdown
 from tests.unit.bot.slack.made import COMMONMARK, DOCUMENT, NOISE, fences_closed, links, read
 
 LONG_CODE = "```python\n" + "\n".join(f"line_{n} = compute({n})  # step {n}" for n in range(260)) + "\n```"
