@@ -20,6 +20,7 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bot.terminal.console import safe_text
 from deploy.settings.process import LogSettings
 
 HANDLER = "ritbot"
@@ -98,7 +99,8 @@ def traced(trace_id: str | None = None) -> Iterator[str]:
 
 
 def hide_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Replace what is secret by its name, at any depth, and what is secret by its look inside texts."""
+    """Replace what is secret by its name, at any depth, and what is secret by its look inside texts; and whatever a
+    terminal that shows the log might obey."""
     return {key: HIDDEN if _secret(key) else _without_secrets(value) for key, value in event.items()}
 
 
@@ -110,7 +112,7 @@ def _secret(key: object) -> bool:
 def _without_secrets(value: object) -> object:
     match value:
         case str():
-            return SECRET_TEXT.sub(HIDDEN, value)
+            return SECRET_TEXT.sub(HIDDEN, safe_text(value))
         case Mapping():
             return {key: HIDDEN if _secret(key) else _without_secrets(inner) for key, inner in value.items()}
         case list() | tuple() | set() | frozenset():

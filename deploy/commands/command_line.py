@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from bot.errors import BotError
+from bot.terminal.console import SafeConsole
 from deploy import log
 from deploy.settings.known_sites import known_sites, named_on_command_line
 from deploy.settings.messages import SettingsError
@@ -26,8 +26,8 @@ from navigator.errors import NavigatorError
 
 T = TypeVar("T")
 
-console = Console()
-errors = Console(stderr=True)
+console = SafeConsole()
+errors = SafeConsole(stderr=True)
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="The settings file; else ritbot.toml here.")]
 Folder = Annotated[Path | None, typer.Option("--folder", help="The data folder, instead of index.folder.")]

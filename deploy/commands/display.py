@@ -14,10 +14,10 @@ def page_bar(console: Console, what: str = "pages") -> Progress:
     """Tasks have a field `detail`, which stands behind the number of pages, or `what` else is counted."""
     return Progress(
         SpinnerColumn(),
-        TextColumn("[bold]{task.description}"),
+        TextColumn("{task.description}", style="bold", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
-        TextColumn(f"{what} · {{task.fields[detail]}} ·"),
+        TextColumn(f"{what} · {{task.fields[detail]}} ·", markup=False),
         TimeRemainingColumn(),
         console=console,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from bot.events import outcome
 from bot.model import Exchange
 from bot.ports import BotStore
 from bot.terminal.answer_view import print_answer, print_trace
+from bot.terminal.console import print_json_text
 from deploy.commands.command_line import Config, Folder, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
@@ -128,7 +128,7 @@ async def show_answer(settings: Settings, question_id: str, console: Console, no
 
 
 def _write(exchange: Exchange) -> None:
-    sys.stdout.write(codec.dump_exchange(exchange).decode() + "\n")
+    print_json_text(codec.dump_exchange(exchange).decode())
 
 
 def _print_row(console: Console, exchange: Exchange) -> None:

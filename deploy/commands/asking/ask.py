@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -10,8 +9,10 @@ from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from bot.terminal.answer_view import print_answer, print_trace
+from bot.terminal.console import print_json
 from deploy.commands.command_line import (
     Config,
     Folder,
@@ -71,7 +72,7 @@ async def ask(settings: Settings, asked: AskRequest, console: Console, *, trace:
 async def converse(settings: Settings, asked: AskRequest, console: Console, *, trace: bool) -> None:
     """Take questions until an empty line or the end of input, each asked as `asked` is. Raises IngestError,
     SettingsError."""
-    console.print("[dim]Loading …[/dim]")
+    console.print("Loading …", style="dim")
     async with open_asker(settings) as asker:
         await take_questions(asker, asked, console, trace=trace)
 
@@ -82,7 +83,7 @@ async def take_questions(asker: Ask, asked: AskRequest, console: Console, *, tra
     earlier: list[Earlier] = []
     while True:
         try:
-            question = console.input("[bold]> [/bold]")
+            question = console.input(Text("> ", style="bold"))
         except EOFError:
             return
         if not question.strip():
@@ -96,7 +97,7 @@ async def take_questions(asker: Ask, asked: AskRequest, console: Console, *, tra
 
 def show(answer: Answer, console: Console, *, trace: bool, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(json.dumps(asdict(answer), ensure_ascii=False, indent=1, default=_plain) + "\n")
+        print_json(asdict(answer), default=_plain)
         return
     if trace:
         print_trace(console, answer)

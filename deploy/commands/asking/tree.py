@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import mimetypes
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from bot.terminal.console import print_json
 from bot.terminal.tree_view import print_node, print_page
 from deploy.commands.command_line import Config, Folder, Json, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
@@ -60,7 +59,7 @@ async def show_page(
     else:
         document, address = await asyncio.to_thread(_parsed, Path(target), url, status, content_type, settings)
     if as_json:
-        sys.stdout.write(json.dumps(printed(document, address), ensure_ascii=False, indent=1) + "\n")
+        print_json(printed(document, address))
         return 0
     if document.page is None:
         skip = document.skip
@@ -130,7 +129,7 @@ async def show_node(settings: Settings, target: str, console: Console, *, as_jso
                 "checked_at": page.checked_at.isoformat(),
                 "text": node.text,
             }
-            sys.stdout.write(json.dumps(row, ensure_ascii=False, indent=1) + "\n")
+            print_json(row)
         else:
             print_node(console, located, place, link)
     return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -13,6 +11,7 @@ from rich.text import Text
 
 from bot.events import QUESTIONS_TOPIC
 from bot.freshness import ago
+from bot.terminal.console import print_json
 from deploy.commands.command_line import Config, Folder, Json, console, fail, needs_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
@@ -49,7 +48,7 @@ async def list_letters(settings: Settings, console: Console, *, as_json: bool) -
         found = [kept for topic in TOPICS async for kept in dead_letters(events, topic)]
     found.sort(key=lambda kept: kept.since)
     if as_json:
-        sys.stdout.write(json.dumps([_fields(kept) for kept in found], ensure_ascii=False, indent=1) + "\n")
+        print_json([_fields(kept) for kept in found])
         return 0
     for kept in found:
         _show(kept, console)

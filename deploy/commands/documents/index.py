@@ -71,7 +71,7 @@ async def index_sites(
     remembered in the data folder. Raises IngestError, SettingsError."""
     summaries: list[CrawlSummary] = []
     known = known_sites(settings, settings.index.folder)
-    console.print("[dim]Loading the embedding model …[/dim]")
+    console.print("Loading the embedding model …", style="dim")
     async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
         for site in sites:
             if rebuild:
@@ -103,7 +103,7 @@ async def _one(
 ) -> tuple[KnownSites, CrawlSummary]:
     since: datetime | None = known.interrupted.get(site.name)
     if since:
-        console.print(f"[dim]Going on with the run of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.[/dim]")
+        console.print(f"Going on with the run of {since:%Y-%m-%d %H:%M} UTC, which was interrupted.", style="dim")
     began = stores.clock.now()
     noted: list[KnownSites] = []
     index = stores.settings.index

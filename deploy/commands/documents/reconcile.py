@@ -40,7 +40,7 @@ async def reconcile(settings: Settings, site: str | None, console: Console, *, r
     """0 where all is in step, or was brought in step; 1 where something differs. Raises IngestError, and SettingsError for
     a site of which nothing is known."""
     known = known_sites(settings, settings.index.folder)
-    console.print("[dim]Loading the embedding model …[/dim]")
+    console.print("Loading the embedding model …", style="dim")
     async with open_stores(settings, "ritbot reconcile") as stores:
         report = await compare(stores, console, site, repair=repair)
     if site is not None and site not in known.sites and not report:

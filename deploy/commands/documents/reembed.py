@@ -31,7 +31,7 @@ async def reembed(settings: Settings, console: Console, *, keep: bool = False) -
     """0 when the new index is live and complete, 130 when interrupted; `keep` leaves what was live before. Raises
     IngestError, SettingsError."""
     known = known_sites(settings, settings.index.folder)
-    console.print("[dim]Loading the embedding model …[/dim]")
+    console.print("Loading the embedding model …", style="dim")
     async with open_successor(settings, "ritbot reembed") as (stores, successor):
         what = (
             "live already; what does not fit is brought in step" if successor.live else "filled beside the live index"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from bot.terminal.console import print_json_text
 from deploy.commands.command_line import (
     Config,
     Folder,
@@ -121,7 +121,7 @@ def command(
     )
     status = run(evaluate(settings, wanted, known.scope(site or (), version), known.languages(), told))
     if as_json:
-        sys.stdout.write((wanted.folder / "report.json").read_text(encoding="utf-8"))
+        print_json_text((wanted.folder / "report.json").read_text(encoding="utf-8").rstrip("\n"))
     raise typer.Exit(status)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.terminal.console import print_json
 from deploy.commands.evaluation.batch import batch_bar, need_prices, say, spent, tell_end, text_in
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
@@ -50,7 +49,7 @@ async def score(settings: Settings, wanted: RouterScoreOptions, console: Console
             workers = wanted.concurrency or settings.evaluation.concurrency
             found = await score_router(model, examples, workers=workers, show=show)
     if as_json:
-        sys.stdout.write(json.dumps(asdict(found), indent=1) + "\n")
+        print_json(asdict(found))
     else:
         _tell(console, found)
     return 0 if found.asked == found.examples else 1

@@ -40,7 +40,7 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
     with _from(path) as file:
         for _ in lines(file):  # a file that is damaged makes no data folder
             pass
-        console.print("[dim]Loading the embedding model …[/dim]")
+        console.print("Loading the embedding model …", style="dim")
         async with (
             open_stores(settings, "ritbot restore") as stores,
             open_bot_store(settings, left_sealed=True) as bot,
