@@ -11,14 +11,17 @@ import ipaddress
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from tests.fakes.docsite import DocSite
+from tests.fakes.messages_api import MessagesApi
 from tests.fakes.qdrant_server import QdrantServer
+from tests.fakes.slack import FakeSlack
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
 
@@ -94,6 +97,25 @@ def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         return
     with QdrantServer(tmp_path_factory.mktemp("qdrant")) as server:
         yield server.url
+
+
+@pytest.fixture
+async def docs() -> AsyncIterator[DocSite]:
+    async with DocSite() as server:
+        yield server
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack() as fake:
+        yield fake
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[MessagesApi]:
+    """A scripted Messages API."""
+    async with MessagesApi() as scripted:
+        yield scripted
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_command import ritbot
+from tests.e2e.commands import indexed, ritbot
 from tests.fakes.site import html
 
 PORTS = {"v1.9": "1900", "v2.0": "2000"}
@@ -32,8 +32,7 @@ default_version = "v2.0"
 """,
         encoding="utf-8",
     )
-    assert ritbot(folder, "index").returncode == 0
-    return folder
+    return indexed(folder)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,8 @@ from uuid import uuid4
 import pytest
 
 from bot.answering.service import STOPPED
-from tests.e2e.test_command import ritbot
-from tests.e2e.test_roles_on_cluster import Running, is_ready, running, until
+from tests.e2e.commands import indexed, lay_out, site
+from tests.e2e.roles import Running, is_ready, running, until
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import html
 from tests.fakes.slack import Channel, FakeSlack, Message, words
@@ -27,24 +27,10 @@ QUESTION = "How do I prime a pump with water?"
 PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To prime a pump, fill it with water.</p>")
 
 
-@pytest.fixture
-async def slack() -> AsyncIterator[FakeSlack]:
-    async with FakeSlack() as fake:
-        yield fake
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as api:
-        yield api
-
-
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> str:
     """Settings of an index that is filled already."""
     folder, name = tmp_path_factory.mktemp("cluster"), f"bot-{uuid4().hex[:8]}"
-    (folder / "html").mkdir()
-    (folder / "html/pumps.html").write_text(PUMPS, encoding="utf-8")
     settings = f"""
         [index]
         folder = "{folder / "data"}"
@@ -67,9 +53,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, kafka: Kafka, opensearch: 
         start = "{folder / "html"}"
         base_url = "https://pumps.example/"
         """
-    (folder / "ritbot.toml").write_text(settings, encoding="utf-8")
-    done = ritbot(folder, "index")
-    assert done.returncode == 0, done.stdout + done.stderr
+    indexed(lay_out(folder, {"pumps": PUMPS}, settings))
     return settings
 
 
@@ -196,15 +180,12 @@ async def test_a_listener_that_dies_before_it_acknowledged_costs_no_answer_and_m
 
 async def test_serve_alone_answers_in_slack_and_stops_when_told(tmp_path: Path, slack: FakeSlack) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
-    (tmp_path / "html").mkdir()
-    (tmp_path / "html/pumps.html").write_text(PUMPS, encoding="utf-8")
-    site = '[index]\nfolder = "data"\n[[sites]]\nname = "pumps"\nstart = "html"\nbase_url = "https://pumps.example/"\n'
-    (tmp_path / "ritbot.toml").write_text(connected(slack) + site, encoding="utf-8")
+    lay_out(tmp_path, {"pumps": PUMPS}, connected(slack) + site("pumps"))
     with running(tmp_path, "serve") as serve:
         await ready(serve)
         await until(lambda: serve.handled("new"), "the page is indexed", serve)
         question = await ada.mention(general, QUESTION)
         await until(lambda: shown(slack, general, question, "fill it with water"), "it is answered", serve)
         [answer] = answers(slack, general, question)
-        assert "https://pumps.example/pumps.html#prime" in words(answer)
+        assert "https://pumps.example/docs/pumps.html#prime" in words(answer)
         assert serve.end(signal.SIGTERM) == 0, serve.events[-5:]

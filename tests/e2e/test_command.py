@@ -2,89 +2,23 @@
 
 import asyncio
 import json
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.forked import FORKS, Forked
+from tests.e2e.commands import ritbot, start
+from tests.e2e.forked import Forked
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
 
-RITBOT = (sys.executable, "-c", "from deploy.commands.cli import main; main()")
-PAGES = {
-    "install": html(
-        "Installing Pumpkin",
-        "<p>Pumpkin runs on Linux.</p><h2 id='apt'>With apt</h2><p>To install Pumpkin with apt, run this:</p>"
-        "<pre>apt install pumpkin</pre><h2 id='port'>Changing the port</h2>"
-        "<p>Pumpkin listens on port 8080. Set PUMPKIN_PORT to listen on another port.</p>",
-    ),
-    "keys": html(
-        "Signing keys",
-        "<p>Every release is signed.</p><h2 id='rotate'>Rotating keys</h2><p>Rotate the signing keys once a year "
-        "with pumpkin-keys rotate. The old key stays valid for thirty days.</p>",
-    ),
-    "backup": html("Backups", "<p>Copy the folder /var/lib/pumpkin while nothing runs. A backup holds all data.</p>"),
-}
 
-
-def environment(**more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RITBOT_", "ANTHROPIC_"))}
-    return {**kept, "COLUMNS": "100", "RITBOT_HTTP__PORT": "0", **more}
-
-
-def start(
-    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
-) -> Forked | subprocess.Popen[str]:
-    """Forked from a Python that has loaded the libraries; `fresh`: in a Python of its own, as a shell starts it."""
-    environ = environment(**(env or {}))
-    if not fresh:
-        return FORKS.start(folder, *arguments, env=environ)
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    return subprocess.Popen(
-        [*RITBOT, *arguments], cwd=folder, env=environ, stdin=nothing, stdout=pipe, stderr=pipe, text=True
-    )
-
-
-def ritbot(
-    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
-) -> subprocess.CompletedProcess[str]:
-    """Run it to its end."""
-    process = start(folder, *arguments, env=env, fresh=fresh)
-    try:
-        out, err = process.communicate(timeout=110)
-    finally:
-        process.kill()
-        status = process.wait()
-    return subprocess.CompletedProcess(arguments, status, out, err)
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working directory with a site, its settings, and its index."""
-    folder = tmp_path_factory.mktemp("work")
-    (folder / "html").mkdir()
-    for name, page in PAGES.items():
-        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (folder / "ritbot.toml").write_text(
-        '[index]\nfolder = "data"\n[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "https://pumpkin.example/docs/"\n',
-        encoding="utf-8",
-    )
-    done = ritbot(folder, "index", fresh=True)
-    assert done.returncode == 0, done.stderr
-    assert "3 new" in done.stdout
-    return folder
-
-
-def test_an_answer_quotes_and_links_the_section(place: Path) -> None:
-    done = ritbot(place, "ask", "How often should I rotate the signing keys?", "--json", fresh=True)
+def test_an_answer_quotes_and_links_the_section(pumpkin: Path) -> None:
+    done = ritbot(pumpkin, "ask", "How often should I rotate the signing keys?", "--json", fresh=True)
     answer = json.loads(done.stdout)
     assert done.returncode == 0
     assert answer["outcome"] == "answered"
@@ -95,8 +29,8 @@ def test_an_answer_quotes_and_links_the_section(place: Path) -> None:
     assert "once a year" in answer["text"]
 
 
-def test_the_terminal_shows_text_sources_and_the_way(place: Path) -> None:
-    done = ritbot(place, "ask", "How do I install Pumpkin with apt?", "--trace")
+def test_the_terminal_shows_text_sources_and_the_way(pumpkin: Path) -> None:
+    done = ritbot(pumpkin, "ask", "How do I install Pumpkin with apt?", "--trace")
     assert "apt install pumpkin" in done.stdout
     assert "[1] Installing Pumpkin › With apt" in done.stdout
     assert "https://pumpkin.example/docs/install.html#apt" in done.stdout
@@ -104,21 +38,21 @@ def test_the_terminal_shows_text_sources_and_the_way(place: Path) -> None:
     assert "●" in done.stdout
 
 
-def test_what_the_documentation_does_not_say_is_not_answered(place: Path) -> None:
-    done = ritbot(place, "ask", "Who won the football world cup in 1998?")
+def test_what_the_documentation_does_not_say_is_not_answered(pumpkin: Path) -> None:
+    done = ritbot(pumpkin, "ask", "Who won the football world cup in 1998?")
     assert done.returncode == 1
     assert "I found nothing in the documentation" in done.stdout
     assert "The nearest sections" in done.stdout
     assert "Sources" not in done.stdout
 
 
-async def test_a_model_writes_the_answer_and_every_mark_has_a_section(place: Path) -> None:
+async def test_a_model_writes_the_answer_and_every_mark_has_a_section(pumpkin: Path) -> None:
     async with MessagesApi() as api:
         api.call("get_toc", {"query": "rotate signing keys"}, say="Nothing is known yet.")
         api.call("read", {"sections": [1, 2, 3, 4, 5, 6]}, say="Reading all of it.")
         api.say(cited("Rotate them once a year.", (0, 0, 0)), " The rest is silence.")
         env = {"RITBOT_MODEL__API_KEY": "test", "RITBOT_MODEL__BASE_URL": api.url, "RITBOT_MODEL__CITATIONS": "true"}
-        done = await asyncio.to_thread(ritbot, place, "ask", "How often are keys rotated?", "--json", env=env)
+        done = await asyncio.to_thread(ritbot, pumpkin, "ask", "How often are keys rotated?", "--json", env=env)
     answer = json.loads(done.stdout)
     assert answer["outcome"] == "answered"
     assert answer["text"] == "Rotate them once a year. [1] The rest is silence."
@@ -126,21 +60,21 @@ async def test_a_model_writes_the_answer_and_every_mark_has_a_section(place: Pat
     assert answer["trace"]["usage"]["input_tokens"] > 0
 
 
-def test_a_model_that_is_down_ends_in_a_plain_sentence(place: Path) -> None:
+def test_a_model_that_is_down_ends_in_a_plain_sentence(pumpkin: Path) -> None:
     env = {
         "RITBOT_MODEL__API_KEY": "test",
         "RITBOT_MODEL__BASE_URL": "http://127.0.0.1:9",
         "RITBOT_MODEL__RETRIES": "0",
     }
-    done = ritbot(place, "ask", "How often are keys rotated?", env=env)
+    done = ritbot(pumpkin, "ask", "How often are keys rotated?", env=env)
     assert done.returncode == 3
     assert "Traceback" not in done.stdout + done.stderr
     assert "Trace id" in done.stdout
 
 
-def test_tree_prints_a_page_in_the_fields_of_the_cases(place: Path) -> None:
+def test_tree_prints_a_page_in_the_fields_of_the_cases(pumpkin: Path) -> None:
     url = "https://pumpkin.example/docs/keys.html"
-    done = ritbot(place, "tree", "html/keys.html", "--json", "--url", url, fresh=True)
+    done = ritbot(pumpkin, "tree", "html/keys.html", "--json", "--url", url, fresh=True)
     page = json.loads(done.stdout)
     assert [(n["title"], n["anchor"], n["parent"]) for n in page["nodes"]] == [
         ("Signing keys", None, None),
@@ -149,16 +83,16 @@ def test_tree_prints_a_page_in_the_fields_of_the_cases(place: Path) -> None:
     assert page["canonical"] == url
 
 
-def test_tree_finds_a_node_by_the_beginning_of_its_id(place: Path) -> None:
-    answer = json.loads(ritbot(place, "ask", "Rotating signing keys", "--json").stdout)
+def test_tree_finds_a_node_by_the_beginning_of_its_id(pumpkin: Path) -> None:
+    answer = json.loads(ritbot(pumpkin, "ask", "Rotating signing keys", "--json").stdout)
     node = answer["sources"][0]["citations"][0]["node_id"]
-    done = ritbot(place, "tree", node[:12])
+    done = ritbot(pumpkin, "tree", node[:12])
     assert "Signing keys › Rotating keys" in done.stdout
-    assert ritbot(place, "tree", "ffffffffffff").returncode == 1
+    assert ritbot(pumpkin, "tree", "ffffffffffff").returncode == 1
 
 
-def test_doctor_and_sites_tell_what_is_there(place: Path) -> None:
-    doctor, sites = ritbot(place, "doctor", fresh=True), ritbot(place, "sites", fresh=True)
+def test_doctor_and_sites_tell_what_is_there(pumpkin: Path) -> None:
+    doctor, sites = ritbot(pumpkin, "doctor", fresh=True), ritbot(pumpkin, "sites", fresh=True)
     assert doctor.returncode == 0, doctor.stdout
     assert "Everything is in order." in doctor.stdout
     assert "pumpkin" in sites.stdout

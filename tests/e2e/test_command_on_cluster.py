@@ -5,32 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_command import PAGES, ritbot
+from tests.e2e.commands import lay_out, ritbot, site
 from tests.servers.opensearch import OpenSearch
 
 
 @pytest.fixture
 def place(tmp_path: Path, opensearch: OpenSearch, qdrant: str) -> Path:
-    (tmp_path / "html").mkdir()
-    for name, page in PAGES.items():
-        (tmp_path / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (tmp_path / "ritbot.toml").write_text(
-        f"""
-        [index]
-        folder = "data"
-        [stores]
-        kind = "cluster"
-        name = "e2e"
-        opensearch_url = "{opensearch.url}"
-        qdrant_url = "{qdrant}"
-        [[sites]]
-        name = "pumpkin"
-        start = "html"
-        base_url = "https://pumpkin.example/docs/"
-        """,
-        encoding="utf-8",
-    )
-    return tmp_path
+    stores = f'kind = "cluster"\nname = "e2e"\nopensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n'
+    return lay_out(tmp_path, settings=f"{site()}[stores]\n{stores}")
 
 
 def test_index_ask_doctor_and_remove_work_on_opensearch_and_qdrant(place: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.commands import environment, indexed, keyed, lay_out, ritbot, site
 from tests.e2e.forked import FORKS
-from tests.e2e.test_command import environment, ritbot
-from tests.e2e.test_enrich import until
+from tests.e2e.roles import until
 from tests.fakes.messages_api import Answer, MessagesApi, Request, Scripted, text
 from tests.fakes.site import html
 
@@ -22,24 +22,16 @@ PAGES = {
     )
     for name in ("pumps", "valves", "tanks")
 }
-SETTINGS = (
-    '[index]\nfolder = "data"\n[[sites]]\nname = "plant"\nstart = "html"\nbase_url = "https://plant.example/docs/"\n'
-)
 PRICES = {f"RITBOT_MODEL__PRICES__{kind}": "1" for kind in ("INPUT", "OUTPUT", "CACHE_READ", "CACHE_WRITE")}
 QUESTIONS = 6
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("curate")
-    (folder / "html").mkdir()
-    for name, page in PAGES.items():
-        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (folder / "ritbot.toml").write_text(SETTINGS, encoding="utf-8")
+    folder = lay_out(tmp_path_factory.mktemp("curate"), PAGES, site("plant"))
     lines = [json.dumps({"question": f"How do I clean pump {n}?"}) for n in range(QUESTIONS)]
     (folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert ritbot(folder, "index").returncode == 0
-    return folder
+    return indexed(folder)
 
 
 class Teacher:
@@ -55,10 +47,6 @@ class Teacher:
         found = re.search(r"^ *([0-9]+): ((?:About|Clean|Order) .*)$", prompt, re.MULTILINE)
         assert found
         return Answer((text(f"[ANS] {found[1]}: {found[2]}"),), delay=self._pace)
-
-
-def keyed(url: str, **more: str) -> dict[str, str]:
-    return {"RITBOT_MODEL__API_KEY": "test", "RITBOT_MODEL__BASE_URL": url, "RITBOT_MODEL__CITATIONS": "true", **more}
 
 
 def test_what_cannot_be_done_is_refused_with_what_to_do(place: Path) -> None:
@@ -85,7 +73,7 @@ async def test_killed_half_way_it_goes_on_and_the_router_is_scored_on_what_was_h
         other.always(router)
         env = keyed(api.url, **PRICES, RITBOT_EVALUATION__CONCURRENCY="1")
         killed = FORKS.start(place, *command, env=environment(**env))
-        await until(lambda: len(teacher.asked) >= 4)
+        await until(lambda: len(teacher.asked) >= 4, "four questions are asked")
         killed.send_signal(signal.SIGKILL)
         await asyncio.to_thread(killed.communicate, 60)
         stopped = await asyncio.to_thread(ritbot, place, *command, "--max-tokens", "1", env=env)

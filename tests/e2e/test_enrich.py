@@ -3,14 +3,14 @@
 import asyncio
 import json
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e.commands import environment, indexed, keyed, lay_out, ritbot, site
 from tests.e2e.forked import FORKS
-from tests.e2e.test_command import environment, ritbot
+from tests.e2e.roles import until
 from tests.fakes.annotator import Annotator
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import html
@@ -25,25 +25,12 @@ PAGES = {
     "pumps": html("Pumps", "".join(f"<h2>Pump {n}</h2><p>Pump {n}. {PRIMING}</p>" for n in range(6))),
     "manual": html("Manual", MANUAL),
 }
-SETTINGS = (
-    '[index]\nfolder = "data"\n[[sites]]\nname = "pumps"\nstart = "html"\nbase_url = "https://pumps.example/docs/"\n'
-)
 PRICES = {"RITBOT_MODEL__PRICES__INPUT": "1", "RITBOT_MODEL__PRICES__OUTPUT": "5"}
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("enrich")
-    (folder / "html").mkdir()
-    for name, page in PAGES.items():
-        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (folder / "ritbot.toml").write_text(SETTINGS, encoding="utf-8")
-    assert ritbot(folder, "index").returncode == 0
-    return folder
-
-
-def keyed(url: str, **more: str) -> dict[str, str]:
-    return {"RITBOT_MODEL__API_KEY": "test", "RITBOT_MODEL__BASE_URL": url, "RITBOT_MODEL__CITATIONS": "true", **more}
+    return indexed(lay_out(tmp_path_factory.mktemp("enrich"), PAGES, site("pumps")))
 
 
 def test_without_a_model_it_says_how_to_set_one_and_still_what_there_is_to_do(place: Path) -> None:
@@ -78,7 +65,7 @@ async def test_killed_half_way_it_goes_on_and_answers_show_what_was_written(plac
         api.always(annotator)
         env = keyed(api.url, **PRICES, RITBOT_ENRICHMENT__CONCURRENCY="1")
         killed = FORKS.start(place, "enrich", env=environment(**env))
-        await until(lambda: len(annotator.asked) >= 4)
+        await until(lambda: len(annotator.asked) >= 4, "four texts are asked for")
         killed.send_signal(signal.SIGKILL)
         await asyncio.to_thread(killed.communicate, 60)
         begun = len(annotator.asked)
@@ -108,9 +95,3 @@ async def ask(place: Path, api: MessagesApi, env: dict[str, str]) -> dict[str, A
     asked = await asyncio.to_thread(ritbot, place, "ask", "What does gauge 25 show?", "--json", env=env)
     trace: dict[str, Any] = json.loads(asked.stdout)["trace"]
     return trace
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
-            await asyncio.sleep(0.02)

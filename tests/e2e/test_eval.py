@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from navigator.evaluation.results import load_result
+from tests.e2e.commands import environment, ritbot
 from tests.e2e.forked import FORKS, Forked
-from tests.e2e.test_command import PAGES, environment, ritbot
 from tests.fakes.messages_api import Answer, MessagesApi, Request, Scripted, text
 from tests.integration.navigator.evaluation.setting import Endpoint
 
@@ -24,20 +24,10 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working directory with a site, its settings, its index, and questions."""
-    folder = tmp_path_factory.mktemp("work")
-    (folder / "html").mkdir()
-    for name, page in PAGES.items():
-        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (folder / "ritbot.toml").write_text(
-        f'[index]\nfolder = "data"\n[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "{SITE}"\n',
-        encoding="utf-8",
-    )
-    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)), encoding="utf-8")
-    done = ritbot(folder, "index")
-    assert done.returncode == 0, done.stderr
-    return folder
+def indexed(pumpkin: Path) -> Path:
+    """A working directory with an index, and questions."""
+    (pumpkin / "questions.jsonl").write_text("\n".join(map(json.dumps, QUESTIONS)), encoding="utf-8")
+    return pumpkin
 
 
 def test_without_a_model_scripted_readers_play_all_strategies_and_three_reports_are_written(indexed: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -19,8 +19,8 @@ from deploy.wiring.stores import open_notes, open_trees
 from ingest.urls import page_key
 from navigator.evaluation.questions import load_questions
 from navigator.evaluation.results import load_result
-from tests.e2e.test_command import ritbot
-from tests.e2e.test_roles_on_cluster import running, until
+from tests.e2e.commands import lay_out, ritbot
+from tests.e2e.roles import running, until
 from tests.fakes.annotator import Annotator
 from tests.fakes.messages_api import Answer, MessagesApi, Request, Scripted, cited, tool
 from tests.fakes.proposer import Proposer
@@ -96,9 +96,7 @@ class Servers:
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory, opensearch: OpenSearch, qdrant: str, kafka: Kafka) -> Servers:
     top = tmp_path_factory.mktemp("evaluation")
-    (top / "html").mkdir()
-    for name, page in PAGES.items():
-        (top / "html" / f"{name}.html").write_text(page, encoding="utf-8")
+    lay_out(top, PAGES, "")
     return Servers(top, f'opensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n', kafka.address)
 
 
@@ -106,12 +104,6 @@ def servers(tmp_path_factory: pytest.TempPathFactory, opensearch: OpenSearch, qd
 def plain(servers: Servers) -> Path:
     """A place on the cluster that no model has written to. No test changes it."""
     return servers.place("plain")
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as api:
-        yield api
 
 
 async def run(place: Path, api: MessagesApi, *arguments: str, status: int = 0) -> CompletedProcess[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.commands import environment, ritbot
 from tests.e2e.fork_server import LIBRARIES
 from tests.e2e.forked import FORKS, ForkServer
-from tests.e2e.test_command import environment, ritbot
 
 
 @pytest.mark.parametrize("arguments", [("settings",), ("--help",), ("nonsense",), ("ask", "x", "--folder", "nowhere")])

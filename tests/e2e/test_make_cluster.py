@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deploy.settings.root import load
-from tests.e2e.test_command import ritbot
+from tests.e2e.commands import ritbot
 from tests.servers.java import accepts
 
 PROGRAM = (

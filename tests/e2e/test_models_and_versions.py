@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_command import PAGES, ritbot, start
+from tests.e2e.commands import indexed, lay_out, ritbot, site, start
 from tests.fakes.tiny_model import DIMENSIONS, tiny_model
 from tests.servers.opensearch import OpenSearch
 
-SITE = '[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "https://pumpkin.example/docs/"\n'
 QUESTION = "How often should I rotate the signing keys?"
 TINY = {"RITBOT_EMBEDDING__MODEL": "./tiny", "RITBOT_MODEL__EXTRACT_THRESHOLD": "0"}
 
@@ -26,27 +25,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_model(tmp_path_factory.mktemp("models") / "tiny")
 
 
-def prepared(folder: Path, model: Path, stores: str = "") -> Path:
-    """A working directory with pages and settings, and another model beside them."""
-    (folder / "html").mkdir(parents=True)
-    for name, page in PAGES.items():
-        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (folder / "tiny").symlink_to(model)
-    (folder / "ritbot.toml").write_text(f'[index]\nfolder = "data"\n{stores}{SITE}', encoding="utf-8")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory, model: Path) -> Path:
-    folder = prepared(tmp_path_factory.mktemp("work"), model)
-    assert ritbot(folder, "index").returncode == 0
-    return folder
-
-
 @pytest.fixture
-def place(indexed: Path, tmp_path: Path) -> Path:
-    """A working directory of the test's own with an index by the model that comes with ritbot."""
-    shutil.copytree(indexed, tmp_path / "work", symlinks=True)
+def place(pumpkin: Path, model: Path, tmp_path: Path) -> Path:
+    """A working directory of the test's own with an index by the model that comes with ritbot, and another model."""
+    shutil.copytree(pumpkin, tmp_path / "work")
+    (tmp_path / "work" / "tiny").symlink_to(model)
     return tmp_path / "work"
 
 
@@ -101,8 +84,8 @@ def test_on_a_cluster_the_new_model_takes_over_and_the_old_one_is_refused(
     stores = (
         f'[stores]\nkind = "cluster"\nname = "models"\nopensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n'
     )
-    folder = prepared(tmp_path / "work", model, stores)
-    assert ritbot(folder, "index").returncode == 0
+    folder = indexed(lay_out(tmp_path / "work", settings=site() + stores))
+    (folder / "tiny").symlink_to(model)
     refused = ritbot(folder, "ask", QUESTION, env=TINY)
     assert refused.returncode == 3
     assert "Run `ritbot reembed` with the new model" in refused.stderr

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from navigator.evaluation.questions import load_questions
+from tests.e2e.commands import environment, indexed, lay_out, ritbot, site
 from tests.e2e.forked import FORKS
-from tests.e2e.test_command import environment, ritbot
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.proposer import Proposer
 from tests.fakes.site import html
@@ -27,26 +26,9 @@ def say(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("work")
-    (folder / "html").mkdir()
-    for name in NAMES:
-        (folder / "html" / f"{name}.html").write_text(
-            html(name.capitalize(), f"{say(name)}<h2 id='more'>More</h2>{say('more' + name)}"), encoding="utf-8"
-        )
-    (folder / "ritbot.toml").write_text(
-        '[index]\nfolder = "data"\n[[sites]]\nname = "house"\nstart = "html"\nbase_url = "https://house.example/docs/"\n'
-        "[model.prices]\ninput = 1.0\noutput = 5.0\n",
-        encoding="utf-8",
-    )
-    done = ritbot(folder, "index")
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[MessagesApi]:
-    async with MessagesApi() as api:
-        yield api
+    pages = {name: html(name.capitalize(), f"{say(name)}<h2 id='more'>More</h2>{say('more' + name)}") for name in NAMES}
+    prices = "[model.prices]\ninput = 1.0\noutput = 5.0\n"
+    return indexed(lay_out(tmp_path_factory.mktemp("work"), pages, site("house") + prices))
 
 
 def env(api: MessagesApi) -> dict[str, str]:

@@ -8,13 +8,9 @@ import json
 import re
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
-from inspect import isawaitable
 from pathlib import Path
-from threading import Thread
-from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -25,85 +21,15 @@ from deploy.settings.root import load
 from deploy.wiring.stores import open_trees
 from ingest.ports import TreeStore
 from ingest.urls import page_key
-from tests.e2e.test_command import ritbot, start
+from tests.e2e.commands import ritbot
+from tests.e2e.roles import PATIENCE_SECONDS, Running, get, is_ready, running, until
 from tests.fakes.docsite import DocSite, status
 from tests.fakes.site import html
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
 
 SECRET = "a secret of the pipeline"
-LONG = 100.0
 PAGES = 8
-
-
-class Running:
-    """A role as a process; what it logs is read all the time."""
-
-    def __init__(self, folder: Path, *arguments: str, fresh: bool = False) -> None:
-        env = {"RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json"}
-        self.process = start(folder, *arguments, env=env, fresh=fresh)
-        self.events: list[dict[str, Any]] = []
-        self.output: list[str] = []
-        self._readers = [Thread(target=self._read_log), Thread(target=self._read_output)]
-        for reader in self._readers:
-            reader.start()
-
-    def _read_log(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self.events.append(json.loads(line) if line.startswith("{") else {"event": line})
-
-    def _read_output(self) -> None:
-        assert self.process.stdout
-        self.output.extend(self.process.stdout)
-
-    @property
-    def address(self) -> str | None:
-        """Where it says how it is."""
-        return next((event["address"] for event in self.events if event["event"] == "listening"), None)
-
-    def handled(self, kind: str) -> int:
-        """How many pages came to such an end."""
-        return sum(event["event"] == "event_handled" and event["kind"] == kind for event in self.events)
-
-    def end(self, number: signal.Signals) -> int:
-        self.process.send_signal(number)
-        return self.wait()
-
-    def wait(self) -> int:
-        status = self.process.wait(LONG)
-        for reader in self._readers:
-            reader.join()
-        assert self.process.stdout
-        assert self.process.stderr
-        self.process.stdout.close()
-        self.process.stderr.close()
-        return status
-
-
-@contextmanager
-def running(folder: Path, *arguments: str, fresh: bool = False) -> Iterator[Running]:
-    role = Running(folder, *arguments, fresh=fresh)
-    try:
-        yield role
-    finally:
-        if role.process.poll() is None:
-            role.end(signal.SIGKILL)
-
-
-async def until(condition: Callable[[], object], what: str, *roles: Running) -> None:
-    give_up = time.monotonic() + LONG
-    while not (await found if isawaitable(found := condition()) else found):
-        logs = [event for role in roles for event in role.events[-5:]]
-        assert all(role.process.poll() is None for role in roles), f"a role ended before {what}: {logs}"
-        assert time.monotonic() < give_up, f"{what} did not happen: {logs}"
-        await asyncio.sleep(0.05)
-
-
-@pytest.fixture
-async def docs() -> AsyncIterator[DocSite]:
-    async with DocSite() as docs:
-        yield docs
 
 
 @pytest.fixture
@@ -149,13 +75,8 @@ async def call_hook(watch: Running) -> httpx.Response:
     body = json.dumps({"site": "web", "urls": "all"}).encode()
     now = int(time.time())
     headers = {"X-Ritbot-Timestamp": str(now), "X-Ritbot-Signature": sign(SECRET, now, body)}
-    async with httpx.AsyncClient(timeout=LONG) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         return await client.post(f"{watch.address}/hooks/docs", content=body, headers=headers)
-
-
-async def get(role: Running, path: str) -> httpx.Response:
-    async with httpx.AsyncClient(timeout=LONG) as client:
-        return await client.get(f"{role.address}{path}")
 
 
 def publish(docs: DocSite, color: str) -> None:
@@ -173,10 +94,6 @@ async def is_crimson(trees: TreeStore, docs: DocSite) -> bool:
         for stored in found
     ]
     return texts.pop(3) == "" and all("crimson" in text for text in texts)
-
-
-async def is_ready(role: Running) -> bool:
-    return bool(role.address) and (await get(role, "/readyz")).status_code == 200
 
 
 @pytest.mark.timeout(240)

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.commands import PUMPKIN, RITBOT, environment, keyed, lay_out, ritbot
 from tests.e2e.forked import FORKS, Forked
-from tests.e2e.test_command import PAGES, RITBOT, environment, ritbot
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
 
@@ -74,27 +74,16 @@ def serving(folder: Path, env: Mapping[str, str] | None = None, *, fresh: bool =
             process = FORKS.start(folder, "serve", env=environ, out=said.fileno(), err=log.fileno())
     served = Served(folder, process)
     try:
-        served.logged("event_handled", len(PAGES))
+        served.logged("event_handled", len(PUMPKIN))
         yield served
     finally:
         process.kill()
         process.wait()
 
 
-def site(folder: Path) -> Path:
-    (folder / "html").mkdir(parents=True)
-    for name, page in PAGES.items():
-        (folder / "html" / f"{name}.html").write_text(page, encoding="utf-8")
-    (folder / "ritbot.toml").write_text(
-        '[index]\nfolder = "data"\n[[sites]]\nname = "pumpkin"\nstart = "html"\nbase_url = "https://pumpkin.example/docs/"\n',
-        encoding="utf-8",
-    )
-    return folder
-
-
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(site(tmp_path_factory.mktemp("served")), fresh=True) as served:
+    with serving(lay_out(tmp_path_factory.mktemp("served")), fresh=True) as served:
         yield served
 
 
@@ -201,8 +190,7 @@ async def test_a_client_that_is_killed_ends_its_question_and_a_stop_waits_for_th
         api.call("get_toc", {"query": "rotate signing keys"}, delay=2.0)
         api.call("read", {"sections": [1, 2, 3, 4, 5, 6]})
         api.say(cited("Rotate them once a year.", (0, 0, 0)))
-        env = {"RITBOT_MODEL__API_KEY": "test", "RITBOT_MODEL__BASE_URL": api.url, "RITBOT_MODEL__CITATIONS": "true"}
-        await asyncio.to_thread(_kill_one_and_stop, site(tmp_path / "site"), api, env)
+        await asyncio.to_thread(_kill_one_and_stop, lay_out(tmp_path / "site"), api, keyed(api.url))
 
 
 def _kill_one_and_stop(folder: Path, api: MessagesApi, env: dict[str, str]) -> None:

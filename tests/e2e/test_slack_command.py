@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 from bot.slack.inbound.http_mode import EVENTS_PATH
-from tests.e2e.test_command import RITBOT, environment, ritbot
+from tests.e2e.commands import RITBOT, environment, ritbot
 from tests.fakes.slack import FakeSlack
 
 

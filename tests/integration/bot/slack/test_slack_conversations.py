@@ -26,7 +26,7 @@ async def test_a_mention_is_answered_in_its_thread_with_links_to_what_was_read(
         assert f"{PUMPS}#prime" in words(answer)
         assert "Pumps › Priming" in words(answer)
         assert "checked" in words(answer)
-        assert answer.text.startswith("Extracts") or "pump" in answer.text.lower()
+        assert answer.text == "Fill the pump with water first."
         assert "How I found this" in labels(answer)
         assert slack.status(general, question) is None
         [exchange] = await ritbot.exchanges()
@@ -179,7 +179,7 @@ async def test_judging_showing_the_way_and_asking_a_person(tmp_path: Path, slack
         await bob.press(answer, actions.SHOW_TRACE)
         await slack.until(lambda: slack.state.modals.get(bob.id))
         way = " ".join(said(bob.modal.payload["blocks"]))
-        assert "● 2: " in way or "●" in way
+        assert "● 2: " in way
         await ada.press(answer, actions.ASK_PERSON)
         await slack.until(lambda: len(slack.thread(general, question)) == 3)
         asked = slack.thread(general, question)[2]

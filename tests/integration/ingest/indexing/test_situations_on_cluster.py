@@ -65,12 +65,6 @@ def vectors_server(tmp_path: Path) -> Iterator[QdrantServer]:
 
 
 @pytest.fixture
-async def docs() -> AsyncIterator[DocSite]:
-    async with DocSite() as server:
-        yield server
-
-
-@pytest.fixture
 async def pipe(
     docs: DocSite, connection: Connection, opensearch: Node, servers: Between, vectors_server: QdrantServer
 ) -> AsyncIterator[Pipeline]:

@@ -26,12 +26,6 @@ from tests.fakes.site import html
 
 
 @pytest.fixture
-async def docs() -> AsyncIterator[DocSite]:
-    async with DocSite() as server:
-        yield server
-
-
-@pytest.fixture
 async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
     async with pipeline(Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
         yield pipe

@@ -134,27 +134,41 @@ async def test_a_router_that_unfolds_without_end_is_stopped(tmp_path: Path, expa
     assert {step.error for step in routes(answer)} == {None}
 
 
-WRONG: list[tuple[str, Reply]] = [
-    ("a heading, an id that is not there, other words", ["[ANS] 0: Pumps", "[ANS] 99: Fill the", "[ANS] 3: Nonsense"]),
-    ("a heading whose text is there", [exp("Priming")]),
-    ("a text that is not", ["[ANS] 8: Warm the casing"]),
-    ("prose", ["You fill the casing and run the command."]),
-    ("nothing", Replied(())),
-    ("a refusal", Replied((text("No."),), stop="refusal")),
-    ("very much", ["x" * 20_000, *["[ANS] 99: y"] * 700]),
+WRONG: list[tuple[str, Reply, str]] = [
+    (
+        "a heading, an id that is not there, other words",
+        ["[ANS] 0: Pumps", "[ANS] 99: Fill the", "[ANS] 3: Nonsense"],
+        "3 of 3 lines are invalid. ANS 0: a heading; ANS 99: not shown; ANS 3: other words than those of this id",
+    ),
+    ("a heading whose text is there", [exp("Priming")], "1 of 1 lines are invalid. EXP 2: nothing is folded under it"),
+    (
+        "a text that is not",
+        ["[ANS] 8: Warm the casing"],
+        "1 of 1 lines are invalid. ANS 8: other words than those of this id",
+    ),
+    (
+        "prose",
+        ["You fill the casing and run the command."],
+        "1 of 1 lines are invalid. no action: You fill the casing and run the command.",
+    ),
+    ("nothing", Replied(()), "The router wrote nothing."),
+    ("a refusal", Replied((text("No."),), stop="refusal"), "1 of 1 lines are invalid. no action: No."),
+    (
+        "very much",
+        ["x" * 20_000, *["[ANS] 99: y"] * 700],
+        f"500 of 500 lines are invalid. no action: {'x' * 60}{'; ANS 99: not shown' * 500}"[:TRACE_REPLY_CHARACTERS],
+    ),
 ]
 
 
-@pytest.mark.parametrize("reply", [reply for _, reply in WRONG], ids=[name for name, _ in WRONG])
-async def test_what_cannot_be_used_is_counted_and_survived(site: IndexedSite, reply: Reply) -> None:
+@pytest.mark.parametrize(("reply", "told"), [wrong[1:] for wrong in WRONG], ids=[wrong[0] for wrong in WRONG])
+async def test_what_cannot_be_used_is_counted_and_survived(site: IndexedSite, reply: Reply, told: str) -> None:
     script = Script({"Pumps": [reply], "Tanks": [[ans("A tank")]]})
     answer = await ask(site, script)
     assert answer.outcome == "answered"
     assert [p.path for p in answer.trace.passages] == [("Tanks",)]
     step = next(step for step in routes(answer) if "# Pumps" in (step.shown or ""))
-    assert step.error
-    assert "invalid" in step.error or "nothing" in step.error
-    assert len(step.error) <= TRACE_REPLY_CHARACTERS
+    assert step.error == told
     assert len(step.reasoning) <= TRACE_REPLY_CHARACTERS
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from deploy.settings import sources
 from deploy.settings.index import IndexSettings
 from deploy.settings.messages import fields
-from deploy.settings.model import ModelSettings
 from deploy.settings.root import (
     Settings,
     SettingsError,
@@ -76,20 +76,17 @@ def test_nested_tables_are_reached_by_variables(write: Write) -> None:
 
 def test_an_empty_variable_counts_as_not_set(write: Write) -> None:
     path = write('[model]\napi_key = "from the file"\n')
-    key = load(path, HOME | {"RITBOT_MODEL__API_KEY": ""}).model.api_key
-    assert key
-    assert key.get_secret_value() == "from the file"
+    assert load(path, HOME | {"RITBOT_MODEL__API_KEY": ""}).model.api_key == SecretStr("from the file")
 
 
 def test_ritbots_own_key_beats_the_file_and_the_file_beats_the_machines_key(write: Write) -> None:
     machine = HOME | {"ANTHROPIC_API_KEY": "machine", "ANTHROPIC_BASE_URL": "http://machine:1/"}
     bare, named = write(""), '[model]\napi_key = "file"\nbase_url = "http://file:1/"\n'
     assert load(bare, machine).model.base_url == "http://machine:1/"
-    assert load(bare, machine).model.api_key == ModelSettings(api_key="machine").api_key  # type: ignore[arg-type]
+    assert load(bare, machine).model.api_key == SecretStr("machine")
     model = load(write(named), machine | {"RITBOT_MODEL__API_KEY": "own"}).model
     assert model.base_url == "http://file:1/"
-    assert model.api_key
-    assert model.api_key.get_secret_value() == "own"
+    assert model.api_key == SecretStr("own")
 
 
 @pytest.mark.parametrize(

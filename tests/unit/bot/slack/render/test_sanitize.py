@@ -97,7 +97,7 @@ def test_harmless_prose_stays(text: str) -> None:
 def test_no_foreign_address_leaves(foreign: str, around: str) -> None:
     out = sent(around.format(foreign))
     assert set(links(out)) <= {f"{SITE}/guide/1"}
-    assert "evil.test" not in out.lower() or "://" not in out
+    assert "evil.test" not in out.lower()
     assert not any(word in out for word in ("mailto:", "slack:", "tel:+", "/login", "#another"))
 
 
