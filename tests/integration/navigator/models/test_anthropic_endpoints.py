@@ -161,7 +161,7 @@ async def test_an_answer_in_one_piece_is_read_like_a_stream() -> None:
         "TextDelta",
         "TextDelta",
         "CitationDelta",
-        "Called",
+        "ToolCallEvent",
         "TurnEnd",
     ]
     end = events[-1]
@@ -201,7 +201,7 @@ async def test_a_stream_that_leaves_something_out_is_still_understood(field: str
         api.raw(body)
         heard = await ask(model, QUESTION)
     assert said(heard) == "So."
-    assert [type(event).__name__ for event in heard] == ["TextDelta", "Called", "TurnEnd"]
+    assert [type(event).__name__ for event in heard] == ["TextDelta", "ToolCallEvent", "TurnEnd"]
 
 
 async def test_probe_finds_everything_at_a_full_endpoint() -> None:

@@ -115,7 +115,7 @@ async def test_tries_wait_longer_each_time() -> None:
         api.say("So.")
         started = monotonic()
         await ask(model)
-        assert 0.15 <= monotonic() - started < 3
+        assert monotonic() - started >= 0.15
 
 
 async def test_an_endpoint_that_asks_for_patience_is_given_it() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from deploy.settings.index import IndexSettings
 from deploy.settings.model import EndpointSettings, ModelSettings, PriceSettings
-from deploy.settings.root import IndexSettings, Settings
+from deploy.settings.root import Settings
 from deploy.wiring.navigation import prices_of
 
 HERE, ELSEWHERE = "https://models.example", "https://judges.example"
