@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import structlog
 import uvicorn
+from starlette.types import ASGIApp
 
 from deploy.serving.connections import LimitedProtocol, without_those_who_left
 from deploy.settings.messages import SettingsError
@@ -16,8 +17,8 @@ from deploy.settings.process import HttpSettings
 
 log = structlog.get_logger()
 
-GRACE = 2
-"""Seconds that calls in hand may take when the process ends."""
+GRACE_SECONDS = 2.0
+"""That calls in hand may take when the process ends."""
 
 
 class _Server(uvicorn.Server):
@@ -28,14 +29,13 @@ class _Server(uvicorn.Server):
         yield
 
 
-@asynccontextmanager
-async def serving(
-    app: Callable[..., Awaitable[None]], http: HttpSettings, protocol: type[LimitedProtocol] = LimitedProtocol
-) -> AsyncIterator[str]:
-    """Serve the application until left; the address, with the port that was found where http.port is 0. `protocol` holds
-    what a caller may take. Raises SettingsError where it cannot listen."""
-    with _listener(http) as listener:
-        config = uvicorn.Config(
+def make_server(
+    app: ASGIApp, *, protocol: type[LimitedProtocol] = LimitedProtocol, grace: float = GRACE_SECONDS
+) -> uvicorn.Server:
+    """Not yet begun: `serve(sockets=[…])` runs it until `should_exit` is set. `protocol` holds what a caller may take;
+    `grace`: seconds for which calls in hand may go on then."""
+    return _Server(
+        uvicorn.Config(
             without_those_who_left(app),
             interface="asgi3",
             http=protocol,
@@ -44,9 +44,19 @@ async def serving(
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=GRACE,
+            timeout_graceful_shutdown=grace,  # type: ignore[arg-type]  # asyncio takes parts of seconds too
         )
-        server = _Server(config)
+    )
+
+
+@asynccontextmanager
+async def serving(
+    app: ASGIApp, http: HttpSettings, protocol: type[LimitedProtocol] = LimitedProtocol
+) -> AsyncIterator[str]:
+    """Serve the application until left; the address, with the port that was found where http.port is 0. Raises
+    SettingsError where it cannot listen."""
+    with _listener(http) as listener:
+        server = make_server(app, protocol=protocol)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         host = f"[{http.host}]" if ":" in http.host else http.host
         address = f"http://{host}:{listener.getsockname()[1]}"

@@ -1,9 +1,8 @@
-"""The socket of a data folder (deploy/serving/local_socket.py), over real sockets."""
+"""The socket of a data folder (deploy/serving/local_socket.py, local_answers.py), over real sockets."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import socket
@@ -16,9 +15,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import httpx
 import pytest
 
-from deploy.serving.local_socket import LONGEST_LINE, NAME, OTHER_VERSION, LocalServer, NotAnswered, listens, request
+from deploy.serving.local_answers import LocalServer
+from deploy.serving.local_socket import (
+    MAX_MESSAGE_BYTES,
+    NAME,
+    OTHER_VERSION,
+    PROTOCOL,
+    NotAnswered,
+    listens,
+    request,
+)
 from ingest.errors import SiteUnusable
 
 Json = dict[str, Any]
@@ -36,7 +45,7 @@ class Desk:
         return {"you said": fields}
 
     async def at_length(self, _: Json) -> Json:
-        return {"text": "x" * LONGEST_LINE}
+        return {"text": "x" * MAX_MESSAGE_BYTES}
 
     async def wait(self, fields: Json) -> Json:
         self.begun.append(fields)
@@ -73,13 +82,23 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def raw(folder: Path, line: bytes) -> Json:
-    """The reply to a line that no client of ours would send."""
-    reader, writer = await asyncio.open_unix_connection(str(folder / NAME), limit=LONGEST_LINE)
-    writer.write(line)
-    reply: Json = json.loads(await reader.readline())
-    writer.close()
+async def raw(folder: Path, do: str, body: bytes, **headers: str) -> Json:
+    """The reply to a request that no client of ours would send."""
+    transport = httpx.AsyncHTTPTransport(uds=str(folder / NAME))
+    async with httpx.AsyncClient(transport=transport) as client:
+        reply: Json = (await client.post(f"http://ritbot/{do}", content=body, headers=PROTOCOL | headers)).json()
     return reply
+
+
+async def speaking(folder: Path, reply: bytes) -> asyncio.Server:
+    """A process that answers whatever comes with these bytes, and hangs up."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(reply)
+        writer.close()
+
+    return await asyncio.start_unix_server(answer, folder / NAME)
 
 
 async def test_a_request_comes_back_done(desk: Desk, tmp_path: Path) -> None:
@@ -151,49 +170,61 @@ async def test_a_defect_names_a_trace_id_and_the_server_goes_on(desk: Desk, tmp_
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("do", "body", "headers", "said"),
     [
-        (b"\n", "not understood"),
-        (b"what?\n", "not understood"),
-        (b"[1, 2]\n", "not understood"),
-        (b"\xff\xfe\n", "not understood"),
-        (b"[" * 100_000 + b"\n", "not understood"),
-        (b'{"do": "echo", "with": {}}\n', "not understood"),
-        (b'{"ritbot": 1}\n', "no such request"),
-        (b'{"ritbot": 1, "do": "dance", "with": {}}\n', "no such request: 'dance'"),
-        (b'{"ritbot": 1, "do": ["echo"], "with": {}}\n', "no such request"),
-        (b'{"ritbot": 1, "do": "echo", "with": "all"}\n', "no such request"),
-        (b'{"ritbot": 2, "do": "echo", "with": {}}\n', OTHER_VERSION),
+        ("echo", b"", {}, "not understood"),
+        ("echo", b"what?", {}, "not understood"),
+        ("echo", b"\xff\xfe", {}, "not understood"),
+        ("echo", b"[" * 100_000, {}, "not understood"),
+        ("echo", b"[1, 2]", {}, "no such request: 'echo'"),
+        ("echo", b'"all"', {}, "no such request"),
+        ("dance", b"{}", {}, "no such request: 'dance'"),
+        ("echo", b"{}", {"ritbot-protocol": "3"}, OTHER_VERSION),
+        ("echo", b"{}", {"ritbot-protocol": ""}, OTHER_VERSION),
     ],
 )
-async def test_a_request_that_is_none_is_refused(line: bytes, said: str, desk: Desk, tmp_path: Path) -> None:
+async def test_a_request_that_is_none_is_refused(
+    do: str, body: bytes, headers: dict[str, str], said: str, desk: Desk, tmp_path: Path
+) -> None:
     async with desk.open(tmp_path):
-        reply = await raw(tmp_path, line)
-    assert reply.keys() == {"ritbot", "refused"}
+        reply = await raw(tmp_path, do, body, **headers)
+    assert reply.keys() == {"refused"}
     assert said in reply["refused"]
 
 
-@pytest.mark.parametrize("reply", [b'{"ritbot": 2, "done": {}}\n', b'{"ritbot": 1}\n', b"hello\n", b"[]\n"])
-async def test_a_reply_of_another_version_is_not_taken(reply: bytes, tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readline()
-        writer.write(reply)
+async def test_what_is_no_http_is_refused_and_the_server_goes_on(desk: Desk, tmp_path: Path) -> None:
+    """As an earlier ritbot asked: the line that it reads then is no reply to it."""
+    async with desk.open(tmp_path):
+        reader, writer = await asyncio.open_unix_connection(str(tmp_path / NAME))
+        writer.write(b'{"ritbot": 1, "do": "echo", "with": {}}\n')
+        assert b"ritbot" not in await reader.read()
         writer.close()
+        assert await request(tmp_path, "echo", {}) == {"you said": {}}
 
-    async with await asyncio.start_unix_server(answer, tmp_path / NAME):
+
+def http(body: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize("reply", [http(b"{}"), http(b"[]"), http(b"hello")])
+async def test_a_reply_of_another_version_is_not_taken(reply: bytes, tmp_path: Path) -> None:
+    async with await speaking(tmp_path, reply):
         with pytest.raises(NotAnswered) as refused:
             await request(tmp_path, "echo", {})
     assert str(refused.value) == OTHER_VERSION
 
 
-async def test_half_a_reply_is_no_reply(tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readline()
-        writer.write(b'{"ritbot": 1, "done": {}}')
-        writer.close()
-
-    async with await asyncio.start_unix_server(answer, tmp_path / NAME):
+@pytest.mark.parametrize("reply", [b"", b"HTTP/1.1 200 OK\r\n", http(b'{"done": {}}')[:-1]])
+async def test_half_a_reply_is_no_reply(reply: bytes, tmp_path: Path) -> None:
+    async with await speaking(tmp_path, reply):
         with pytest.raises(NotAnswered, match="ended before"):
+            await request(tmp_path, "echo", {})
+
+
+@pytest.mark.parametrize("reply", [b'{"ritbot": 1, "refused": "the request is not understood"}\n', b"hello\n"])
+async def test_what_speaks_no_http_may_be_another_version(reply: bytes, tmp_path: Path) -> None:
+    async with await speaking(tmp_path, reply):
+        with pytest.raises(NotAnswered, match="if it still runs, it is another version of ritbot"):
             await request(tmp_path, "echo", {})
 
 
@@ -202,7 +233,7 @@ async def test_megabytes_cross_and_what_is_too_long_is_refused_before_it_is_sent
         said = {"text": "x" * 5_000_000}
         assert await request(tmp_path, "echo", said) == {"you said": said}
         with pytest.raises(NotAnswered, match="too long"):
-            await request(tmp_path, "echo", {"text": "x" * LONGEST_LINE})
+            await request(tmp_path, "echo", {"text": "x" * MAX_MESSAGE_BYTES})
 
 
 async def test_a_reply_that_is_too_long_is_a_plain_error(desk: Desk, tmp_path: Path) -> None:
@@ -257,7 +288,7 @@ async def test_a_folder_named_from_where_one_stands_is_the_same_folder(
 
 async def test_a_socket_that_a_killed_process_left_behind_is_replaced(desk: Desk, tmp_path: Path) -> None:
     program = (
-        "import asyncio, sys\nfrom pathlib import Path\nfrom deploy.serving.local_socket import LocalServer\n"
+        "import asyncio, sys\nfrom pathlib import Path\nfrom deploy.serving.local_answers import LocalServer\n"
         "async def main():\n    async with LocalServer(Path(sys.argv[1]), {}):\n        print('ready', flush=True)\n"
         "        await asyncio.sleep(60)\nasyncio.run(main())"
     )
