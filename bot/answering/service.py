@@ -26,7 +26,7 @@ from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC, dump_ending, ending, load
 from bot.model import ChannelSettings, Exchange, ExchangeState, Posted, Question
 from bot.ports import AnswerMessage, BotStore, Delivery
 from ingest.errors import INSTALLATION, StoreUnavailable, Undecodable
-from ingest.events.workers import PATIENCE, RetryPolicy, Workers
+from ingest.events.workers import WORKER_POLICY, WorkerPolicy, Workers
 from ingest.ports import Clock, Consumer, EventLog, Record
 from navigator.agent.run import Listener
 from navigator.answer import Answer
@@ -62,7 +62,7 @@ class AnsweringLimits:
     give_up_after: float = 6 * 3_600.0
     quota: Quota = Quota()
     lease: LeaseTimings = LeaseTimings()
-    retry: RetryPolicy = PATIENCE
+    retry: WorkerPolicy = WORKER_POLICY
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_store import open_bot_store, retention
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import Stores, SystemClock
-from ingest.events.workers import RetryPolicy
+from ingest.events.workers import WorkerPolicy
 from ingest.ports import EventLog, TreeStore
 from navigator.agent.run import Listener
 from navigator.answer import Answer
@@ -134,7 +134,7 @@ async def open_answering(
                 parallel=answers.parallel,
                 timeout=answers.timeout,
                 quota=quota,
-                retry=RetryPolicy(attempts=3),
+                retry=WorkerPolicy(attempts=3),
             ),
         )
 

@@ -1,7 +1,7 @@
 """Workers on a topic: several tasks that take records from one consumer and settle each, until they are stopped.
 
 Whoever settles a record acknowledges it, sends it to the dead letters or gives it back. While the event log does not
-answer the workers wait. `RetryPolicy` says for how long, here and to those who settle.
+answer the workers wait. `WorkerPolicy` says for how long, here and to those who settle.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import structlog
 
 from ingest.errors import StoreUnavailable
 from ingest.ports import Consumer, EventLog, Record
+from ingest.retry import RetryPolicy
 
 log = structlog.get_logger()
 
@@ -23,21 +24,14 @@ Settle = Callable[[Consumer, Record], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """`attempts`: tries before a record is given up. Seconds: `pause` after the first failure, doubling up to
-    `longest`; `grace`: what is in hand when the workers stop may take so long to finish."""
+class WorkerPolicy(RetryPolicy):
+    """`attempts`: tries before a record is given up. `grace`, in seconds: what is in hand when the workers stop may take so
+    long to finish."""
 
-    attempts: int = 5
-    pause: float = 1.0
-    longest: float = 60.0
     grace: float = 20.0
 
-    def after(self, failures: int, chance: float) -> float:
-        """How long to wait after so many failures."""
-        return min(self.pause * 2.0 ** min(failures - 1, 30), self.longest) * (0.5 + chance / 2)
 
-
-PATIENCE = RetryPolicy()
+WORKER_POLICY = WorkerPolicy()
 
 
 class Workers:
@@ -51,7 +45,7 @@ class Workers:
         settle: Settle,
         *,
         parallel: int,
-        patience: RetryPolicy = PATIENCE,
+        patience: WorkerPolicy = WORKER_POLICY,
         chance: random.Random | None = None,
     ) -> None:
         self._events = events

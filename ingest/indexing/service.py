@@ -31,7 +31,7 @@ from ingest.events.announce import Announcer
 from ingest.events.codec import load_event
 from ingest.events.dead_letters import dead_letters
 from ingest.events.topics import PAGES
-from ingest.events.workers import PATIENCE, RetryPolicy, Workers
+from ingest.events.workers import WORKER_POLICY, WorkerPolicy, Workers
 from ingest.indexing.indexer import Outcome
 from ingest.model import PageEvent
 from ingest.ports import Clock, Consumer, EventLog, Record, TreeStore, WatchState
@@ -152,7 +152,7 @@ class IndexerService:
         attempts: Attempts,
         clock: Clock,
         parallel: int = 16,
-        patience: RetryPolicy = PATIENCE,
+        patience: WorkerPolicy = WORKER_POLICY,
         chance: random.Random | None = None,
         group: str = GROUP,
         max_dead_in_a_row: int = MAX_DEAD_LETTERS_IN_A_ROW,

@@ -18,18 +18,16 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
-import structlog
 
 from ingest.errors import Blocked, FetchFailed
 from ingest.model import Site
 from ingest.ports import Fetched
+from ingest.retry import RetryPolicy, Sleep, retry_after, retrying
 from ingest.sites.http_exchange import HttpExchange, Transient
-from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness, Sleep, backoff, retry_after
+from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness
 from ingest.sites.robots import RobotsFiles, robots_url
 from ingest.sites.scope import on_site
 from ingest.urls import resolve
-
-log = structlog.get_logger()
 
 MAX_HOPS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -59,7 +57,7 @@ class HttpFetcher:
         self._exchange = HttpExchange(site, user_agent, transport)
         self._rng = rng or random.Random()
         self._sleep = sleep
-        self._attempts = attempts
+        self._retries = RetryPolicy(attempts, pause=0.5, asked=MAX_WAIT_SECONDS)
         self._politeness = Politeness(site.concurrency, site.delay, sleep=sleep, monotonic=monotonic)
         self._robots = RobotsFiles(partial(self._follow, headers={}, obey=False), user_agent.partition("/")[0].strip())
 
@@ -120,18 +118,18 @@ class HttpFetcher:
 
     async def _persist(self, url: str, headers: Mapping[str, str], crawl_delay: float) -> Fetched:
         """Try until there is an answer that is neither 429 nor 5xx, or the attempts are used up."""
-        attempt = 1
-        while True:
-            try:
-                return await self._attempt(url, headers, crawl_delay)
-            except Transient as failure:
-                wait = max(backoff(attempt, self._rng), failure.retry_after or 0.0)
-                if attempt == self._attempts or wait > MAX_WAIT_SECONDS:
-                    tries = f", in {attempt} attempts" if attempt > 1 else ""
-                    raise FetchFailed(f"{failure}{tries}", failure.retry_after) from failure
-                log.info("fetch_retried", url=url, attempt=attempt, wait=round(wait, 2), why=str(failure))
-            await self._sleep(wait)
-            attempt += 1
+        tries = 0
+
+        async def attempt() -> Fetched:
+            nonlocal tries
+            tries += 1
+            return await self._attempt(url, headers, crawl_delay)
+
+        try:
+            return await retrying(attempt, self._retries, _asked, sleep=self._sleep, chance=self._rng.random)
+        except Transient as failure:
+            told = f"{failure}, in {tries} attempts" if tries > 1 else str(failure)
+            raise FetchFailed(told, failure.retry_after) from failure
 
     async def _attempt(self, url: str, headers: Mapping[str, str], crawl_delay: float) -> Fetched:
         host = urlsplit(url).netloc
@@ -143,3 +141,7 @@ class HttpFetcher:
         if fetched.status == _TOO_MANY_REQUESTS and wait:
             self._politeness.pause(host, wait)
         raise Transient(f"{url} answered with status {fetched.status}", wait)
+
+
+def _asked(error: Exception) -> float | None:
+    return (error.retry_after or 0.0) if isinstance(error, Transient) else None

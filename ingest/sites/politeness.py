@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from email.utils import parsedate_to_datetime
 
 from ingest.errors import FetchFailed
+from ingest.retry import Sleep
 
 MAX_WAIT_SECONDS = 60.0
 """Whoever asks for more is left alone for this run."""
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 class Politeness:
@@ -45,21 +42,3 @@ class Politeness:
     def pause(self, host: str, seconds: float) -> None:
         """Send no request to `host` for so long."""
         self._ready_at[host] = max(self._ready_at.get(host, 0.0), self._monotonic() + seconds)
-
-
-def backoff(attempt: int, rng: random.Random) -> float:
-    """Seconds to wait after the attempt-th failure (from 1): doubling from half a second, with jitter."""
-    return float(0.5 * 2 ** (attempt - 1) * rng.uniform(0.5, 1.0))
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the Retry-After header asks for (RFC 9110 section 10.2.3); a date is counted from the
-    answer's own Date, so that no clocks need to agree. None without a usable header."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal() and value.isascii():
-        return float(value)
-    try:
-        wait = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("date", ""))
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, wait.total_seconds())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
@@ -19,6 +20,7 @@ from typing import Self
 import httpx2
 import structlog
 
+from ingest.retry import RetryPolicy
 from navigator.errors import ModelError, ModelLimited, ModelUnreachable
 from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused
 from navigator.models.channel import Channel
@@ -31,9 +33,9 @@ from navigator.ports import CitationDelta, ModelEvent, Tool, ToolCallEvent, Turn
 
 log = structlog.get_logger()
 
-LONGEST_WAIT = 30.0
-"""Seconds: an endpoint that asks for a longer pause is not waited for; who asked is told."""
-LONGEST_BACKOFF = 8.0
+_MAX_RETRY_AFTER_SECONDS = 30.0
+"""An endpoint that asks for a longer pause is not waited for; who asked is told."""
+_MAX_PAUSE_SECONDS = 8.0
 
 Events = AsyncGenerator[ModelEvent, None]
 
@@ -82,8 +84,9 @@ class AnthropicModel:
         self._limits: Json = {"max_tokens": max_tokens}
         if temperature is not None:
             self._limits["extra_body"] = {"temperature": temperature}
-        self._max_retries = max_retries
-        self._retry_wait = retry_wait
+        self._retries = RetryPolicy(
+            max_retries + 1, pause=retry_wait, longest=_MAX_PAUSE_SECONDS, asked=_MAX_RETRY_AFTER_SECONDS
+        )
         self._prices = prices
         self._form = Form(citations=citations is not False, caching=prompt_caching)
         self._may_drop_citations = citations is None
@@ -174,7 +177,7 @@ class AnthropicModel:
 
     async def _patient(self, conversation: Conversation, form: Form) -> Events:
         """The turn, tried again after a transient failure while nothing was said."""
-        for attempt in count():
+        for failures in count(1):
             said = False
             try:
                 async with aclosing(self._once(conversation, form)) as events:
@@ -183,13 +186,12 @@ class AnthropicModel:
                         yield event
                 return
             except (ModelUnreachable, ModelLimited) as error:
-                wait = min(self._retry_wait * 2.0**attempt, LONGEST_BACKOFF)
-                if isinstance(error, ModelLimited) and error.retry_after is not None:
-                    wait = error.retry_after
-                if said or attempt >= self._max_retries or wait > LONGEST_WAIT:
+                asked = error.retry_after if isinstance(error, ModelLimited) else None
+                pause = self._retries.next_pause(failures, asked or 0.0, random.random())
+                if said or pause is None:
                     raise
-                log.info("model_retried", kind=type(error).__name__, attempt=attempt + 1, wait=round(wait, 2))
-                await asyncio.sleep(wait)
+                log.info("model_retried", kind=type(error).__name__, failures=failures, pause=round(pause, 2))
+                await asyncio.sleep(pause)
 
     async def _once(self, conversation: Conversation, form: Form) -> Events:
         started = time.monotonic()

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import anthropic
 import httpx2
 
+from ingest.retry import retry_after
 from navigator.errors import ModelError, ModelLimited, ModelRejected, ModelUnreachable
 
 VENDOR = (
@@ -121,16 +120,3 @@ class Faults:
 
     def broke_off(self) -> ModelUnreachable:
         return ModelUnreachable(f"The answer of the model at {self.host} broke off.")
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait (RFC 9110 section 10.2.3: a number or a date); None if it does not say."""
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        except (TypeError, ValueError):
-            return None
-    return max(0.0, seconds) if seconds == seconds else None

@@ -23,7 +23,7 @@ import structlog
 from deploy.wiring.stores import SystemClock
 from ingest.errors import StoreUnavailable
 from ingest.events.announce import Announcer, to_log
-from ingest.events.workers import RetryPolicy
+from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
@@ -45,7 +45,7 @@ PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for
 ANY_LOSS = Guard(share=1.0, pages=100_000)
 """The guard would keep pages that an index made from scratch does not have."""
 SIZES = Sizes(60, 20)
-SOON = RetryPolicy(attempts=60, pause=0.05, longest=0.5, grace=3.0)
+SOON = WorkerPolicy(attempts=60, pause=0.05, longest=0.5, grace=3.0)
 """So many attempts that no page is given up, however often its indexer is killed."""
 _AGAIN = 0.5
 

@@ -18,7 +18,7 @@ from bot.ports import Delivery
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from ingest.events.sqlite import SqliteEventLog
-from ingest.events.workers import RetryPolicy
+from ingest.events.workers import WorkerPolicy
 from ingest.ports import EventLog
 from navigator.agent.run import Listener
 from navigator.answer import Answer, Step
@@ -30,7 +30,7 @@ from tests.fakes.pipeline import WallClock
 QUICKLY = AnsweringLimits(
     timeout=20.0,
     lease=LeaseTimings(lease=1.0, look=0.02),
-    retry=RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0),
+    retry=WorkerPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0),
     quota=Quota(0, 0),
 )
 TOLD = Step("get_toc", "Looking.", "keys")

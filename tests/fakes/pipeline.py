@@ -24,7 +24,7 @@ from ingest.events.announce import Announcer, to_log
 from ingest.events.codec import DeadLetter, load_dead, load_event
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES, dead_topic
-from ingest.events.workers import RetryPolicy
+from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
@@ -44,7 +44,7 @@ from ingest.watch.watch_cycle import CycleSummary, Everything
 from ingest.watch.watcher import SiteWatcher
 from tests.fakes.embedder import HashingEmbedder
 
-SOON = RetryPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0)
+SOON = WorkerPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0)
 PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
 
 
@@ -95,7 +95,7 @@ class Pipeline:
     open_fetcher: Callable[[Site], AbstractAsyncContextManager[Fetcher]] = open_fetcher
     clock: MovingClock = field(default_factory=MovingClock)
     pace: Pace = PACE
-    patience: RetryPolicy = SOON
+    patience: WorkerPolicy = SOON
     parallel: int = 4
 
     def watcher(self, every: float = 300.0) -> SiteWatcher:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
-import structlog
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
 from bot.errors import DeliveryFailed
-
-log = structlog.get_logger()
+from ingest.retry import RetryPolicy, Sleep, retry_after, retrying
 
 JsonObject = dict[str, Any]
 
@@ -28,51 +27,45 @@ PASSING_ERRORS = frozenset(
     "ratelimited rate_limited internal_error fatal_error service_unavailable request_timeout team_added_to_org".split()
 )
 """Errors of Slack that go by."""
-MAX_TRIES = 4
-FIRST_PAUSE_SECONDS = 0.5
-"""Seconds after the first failure, then doubling."""
-MAX_RETRY_AFTER_SECONDS = 30.0
+_SURELY_NOT_DONE = ("ratelimited", "rate_limited")
+RETRIES = RetryPolicy(attempts=4, pause=0.5, longest=30.0, asked=30.0)
 
 
 class SlackRefused(DeliveryFailed):
     """Slack refused a call; `code` is its word for why, "" where it gave no answer at all. `unsure`: the call may have
-    been carried out all the same."""
+    been carried out all the same. `after`: seconds that Slack asked for."""
 
-    def __init__(self, code: str, detail: str, *, passing: bool, unsure: bool = False) -> None:
+    def __init__(self, code: str, detail: str, *, passing: bool, unsure: bool = False, after: float = 0.0) -> None:
         super().__init__(
             f"Slack refused: {code}{f' ({detail})' if detail else ''}" if code else detail, passing=passing
         )
         self.code = code
         self.unsure = unsure
+        self.after = after
 
 
 async def call(
     method: Callable[..., Awaitable[Any]],
     *,
     again: bool = True,
-    tries: int = MAX_TRIES,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    tries: float = RETRIES.attempts,
+    sleep: Sleep = asyncio.sleep,
     **arguments: Any,
 ) -> JsonObject:
-    """One call of a method of AsyncWebClient. `again`: whether it may be carried out twice. Raises
-    SlackRefused."""
-    for attempt in range(tries):
+    """One call of a method of AsyncWebClient. `again`: whether it may be carried out twice. Raises SlackRefused."""
+
+    async def once() -> JsonObject:
         try:
             return _data(await method(**arguments))
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
-            refused, wait = _translated(error)
-            wait = max(wait, FIRST_PAUSE_SECONDS * 2.0**attempt)
-            surely_not_done = refused.code in ("ratelimited", "rate_limited")
-            if (
-                not refused.passing
-                or attempt == tries - 1
-                or wait > MAX_RETRY_AFTER_SECONDS
-                or not (again or surely_not_done)
-            ):
-                raise refused from error
-            log.info("slack_retried", code=refused.code, attempt=attempt + 1, wait=round(wait, 2))
-            await sleep(wait)
-    raise AssertionError("a call ends in its last try")
+            raise _translated(error) from error
+
+    def passing(error: Exception) -> float | None:
+        if isinstance(error, SlackRefused) and error.passing and (again or error.code in _SURELY_NOT_DONE):
+            return error.after
+        return None
+
+    return await retrying(once, replace(RETRIES, attempts=tries), passing, sleep=sleep)
 
 
 def _data(answer: Any) -> JsonObject:
@@ -84,19 +77,19 @@ def _data(answer: Any) -> JsonObject:
     return {**data, SCOPES_KEY: str(headers.get(SCOPES_KEY) or "")}
 
 
-def _translated(error: Exception) -> tuple[SlackRefused, float]:
-    """What Slack's answer means, and the seconds that it asked for."""
+def _translated(error: Exception) -> SlackRefused:
+    """What Slack's answer means."""
     if not isinstance(error, SlackApiError):
-        return SlackRefused("", f"Slack does not answer: {type(error).__name__}", passing=True, unsure=True), 0.0
+        return SlackRefused("", f"Slack does not answer: {type(error).__name__}", passing=True, unsure=True)
     response = error.response
     status = response.status_code if hasattr(response, "status_code") else 200
     data = response.data if hasattr(response, "data") and isinstance(response.data, dict) else {}
     code = "ratelimited" if status == 429 else str(data.get("error") or f"status {status}")
     details = data.get("response_metadata", {}).get("messages", []) if isinstance(data, dict) else []
     passing = code in PASSING_ERRORS or status >= 500
-    wait = float(response.headers.get("Retry-After") or 0) if hasattr(response, "headers") and response.headers else 0.0
+    after = retry_after(getattr(response, "headers", None) or {}) or 0.0
     unsure = status >= 500 or code in ("request_timeout", "internal_error", "fatal_error", "service_unavailable")
-    return SlackRefused(code, "; ".join(map(str, details))[:500], passing=passing, unsure=unsure), wait
+    return SlackRefused(code, "; ".join(map(str, details))[:500], passing=passing, unsure=unsure, after=after)
 
 
 def quiet_client(token: str, base_url: str, proxy: str | None = None, timeout: int = 30) -> AsyncWebClient:

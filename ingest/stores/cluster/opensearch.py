@@ -16,7 +16,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ from opensearchpy import AsyncOpenSearch, ConnectionTimeout, OpenSearchException
 from opensearchpy import ConnectionError as NotConnected
 
 from ingest.errors import Conflict, StoreUnavailable
-from ingest.retry import NotNow, patiently
+from ingest.retry import STORE_RETRIES, NotNow, retrying
 
 Json = Mapping[str, Any]
 
@@ -84,7 +84,7 @@ class OpenSearch:
         self._auth = (user, password or "") if user is not None else None
         self._ca_file = ca_file
         self._timeout = timeout
-        self._patience = patience
+        self._retries = replace(STORE_RETRIES, within=patience)
         self._client: AsyncOpenSearch | None = None
         self._refreshing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._next_refresh: dict[str, asyncio.Task[None]] = {}
@@ -150,7 +150,7 @@ class OpenSearch:
         params = {"_source_includes": ",".join(fields), "_source_excludes": ",".join(without)}
         found: dict[str, StoredDocument] = {}
         for batch in _batches(list(dict.fromkeys(ids)), _IDS_A_REQUEST):
-            items = await patiently(partial(self._read, alias, batch, params), self._patience)
+            items = await retrying(partial(self._read, alias, batch, params), self._retries)
             found |= {item["_id"]: StoredDocument(item["_id"], item["_source"], _revision(item)) for item in items}
         return found
 
@@ -195,7 +195,7 @@ class OpenSearch:
                 if left:
                     raise NotNow(f"{self._url} refuses {len(left)} items for {alias} just now")
 
-            await patiently(attempt, self._patience)
+            await retrying(attempt, self._retries)
 
     def _refused(self, items: Iterable[BulkItem], answer: Json) -> list[BulkItem]:
         refused = []
@@ -234,7 +234,7 @@ class OpenSearch:
     # --- the one way to the cluster
 
     async def call(self, api: _Api) -> Any:
-        return await patiently(lambda: self._once(api), self._patience)
+        return await retrying(lambda: self._once(api), self._retries)
 
     async def _once(self, api: _Api) -> Any:
         if self._client is None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar, cast
 
@@ -25,7 +26,7 @@ from qdrant_client.http.exceptions import ApiException, ResponseHandlingExceptio
 from ingest.errors import IndexMismatch, StoreUnavailable
 from ingest.model import Chunk, Scope
 from ingest.ports import Hit, Vector
-from ingest.retry import NotNow, patiently
+from ingest.retry import STORE_RETRIES, NotNow, retrying
 
 _T = TypeVar("_T")
 
@@ -68,7 +69,7 @@ class QdrantVectors:
         self._exact = models.SearchParams(exact=exact)
         self._api_key = api_key
         self._timeout = timeout
-        self._patience = patience
+        self._retries = replace(STORE_RETRIES, within=patience)
         self._client: AsyncQdrantClient | None = None
 
     async def __aenter__(self) -> Self:
@@ -269,7 +270,7 @@ class QdrantVectors:
     # --- the one way to the server
 
     async def _call(self, api: Callable[[AsyncQdrantClient], Awaitable[_T]]) -> _T:
-        return await patiently(lambda: self._once(api), self._patience)
+        return await retrying(lambda: self._once(api), self._retries)
 
     async def _once(self, api: Callable[[AsyncQdrantClient], Awaitable[_T]]) -> _T:
         if self._client is None:

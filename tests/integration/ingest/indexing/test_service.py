@@ -22,7 +22,7 @@ from ingest.errors import (
 from ingest.events.announce import Announcer, to_log
 from ingest.events.dead_letters import settle
 from ingest.events.topics import PAGES
-from ingest.events.workers import RetryPolicy
+from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Outcome
 from ingest.indexing.service import GROUP, Attempts, IndexerService
 from ingest.model import PageEvent, Site
@@ -46,7 +46,7 @@ async def announce(pipe: Pipeline, *names: str) -> None:
 
 
 def service(
-    pipe: Pipeline, handle: Handler, *, parallel: int = 4, patience: RetryPolicy = SOON, **more: int
+    pipe: Pipeline, handle: Handler, *, parallel: int = 4, patience: WorkerPolicy = SOON, **more: int
 ) -> IndexerService:
     announcer = Announcer(pipe.trees, to_log(pipe.events), pipe.clock)
     return IndexerService(
@@ -221,7 +221,7 @@ async def test_stopping_does_not_wait_longer_than_the_grace_and_loses_nothing(pi
         await asyncio.sleep(60)
         return Outcome("changed", event.key)
 
-    running = service(pipe, hang, patience=RetryPolicy(grace=0.1))
+    running = service(pipe, hang, patience=WorkerPolicy(grace=0.1))
     task = asyncio.create_task(running.run())
     await begun.wait()
     started = time.monotonic()
@@ -236,7 +236,7 @@ async def test_stopping_does_not_wait_longer_than_the_grace_and_loses_nothing(pi
 async def test_stopping_does_not_wait_for_a_store_that_is_away(pipe: Pipeline) -> None:
     await announce(pipe, "a")
     handling = Handling(a=(10_000, StoreUnavailable("no answer")))
-    running = service(pipe, handling, patience=RetryPolicy(pause=30.0, longest=30.0))
+    running = service(pipe, handling, patience=WorkerPolicy(pause=30.0, longest=30.0))
     task = asyncio.create_task(running.run())
     async with asyncio.timeout(20):
         while not handling.seen:  # noqa: ASYNC110 - what it waits for tells nobody

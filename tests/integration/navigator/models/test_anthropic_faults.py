@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from email.utils import formatdate
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 import httpx2
@@ -15,7 +14,6 @@ import pytest
 from navigator.agent.prompts import TOOLS
 from navigator.errors import ModelError, ModelLimited, ModelRejected, ModelUnreachable
 from navigator.models.anthropic import AnthropicModel
-from navigator.models.faults import retry_after
 from navigator.ports import ModelEvent, TextDelta
 from tests.fakes.messages_api import Break, MessagesApi, cited
 from tests.fakes.turns import passage, read_turns
@@ -115,7 +113,7 @@ async def test_tries_wait_longer_each_time() -> None:
         api.say("So.")
         started = monotonic()
         await ask(model)
-        assert monotonic() - started >= 0.15
+        assert monotonic() - started >= 0.075
 
 
 async def test_an_endpoint_that_asks_for_patience_is_given_it() -> None:
@@ -140,15 +138,6 @@ async def test_nobody_is_kept_waiting_for_an_hour() -> None:
     assert isinstance(error, ModelLimited)
     assert error.retry_after == 3600
     assert len(api.requests) == 1
-
-
-def test_the_pause_asked_for_may_be_a_date_or_nonsense() -> None:
-    assert retry_after({"retry-after": "7"}) == 7
-    assert retry_after({"retry-after": formatdate(time() + 60, usegmt=True)}) == pytest.approx(60, abs=3)
-    assert retry_after({"retry-after": formatdate(time() - 60, usegmt=True)}) == 0
-    assert retry_after({"retry-after": "soon"}) is None
-    assert retry_after({"retry-after": "nan"}) is None
-    assert retry_after({}) is None
 
 
 async def test_nobody_at_the_address() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import random
 
 import pytest
 
 from ingest.errors import FetchFailed
-from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness, backoff, retry_after
+from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness
 from tests.unit.ingest.sites.shelf import SleepClock
 
 
@@ -75,29 +74,3 @@ async def test_a_pause_longer_than_anyone_waits_fails_at_once_and_says_how_long(
     assert clock.slept == []
     async with turns.turn("b.test"):
         pass  # the slot was given back
-
-
-def test_backoff_doubles_with_jitter() -> None:
-    rng = random.Random(1)
-    for attempt in range(1, 8):
-        full = 0.5 * 2 ** (attempt - 1)
-        waits = {backoff(attempt, rng) for _ in range(20)}
-        assert all(full / 2 <= wait <= full for wait in waits)
-        assert len(waits) > 1
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "120"}, 120.0),
-        ({"retry-after": "Tue, 01 Jul 2025 10:00:30 GMT", "date": "Tue, 01 Jul 2025 10:00:00 GMT"}, 30.0),
-        ({"retry-after": "Tue, 01 Jul 2025 09:00:00 GMT", "date": "Tue, 01 Jul 2025 10:00:00 GMT"}, 0.0),
-        ({"retry-after": "Tue, 01 Jul 2025 10:00:30 GMT"}, None),
-        ({"retry-after": "soon", "date": "Tue, 01 Jul 2025 10:00:00 GMT"}, None),
-        ({"retry-after": "Tue, 01 Jul 2025 10:00:30 -0000", "date": "Tue, 01 Jul 2025 10:00:00 GMT"}, None),
-        ({"retry-after": "-5"}, None),
-        ({}, None),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers) == seconds
