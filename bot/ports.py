@@ -19,7 +19,7 @@ from navigator.answer import Answer, Passage, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Versioned:
+class VersionedExchange:
     """An exchange and the revision to hand back to `keep` as `expected`."""
 
     exchange: Exchange
@@ -29,7 +29,7 @@ class Versioned:
 class BotStore(Protocol):
     """The answer log with its leases, channel settings, installations, counters."""
 
-    async def exchange(self, question_id: str) -> Versioned | None:
+    async def exchange(self, question_id: str) -> VersionedExchange | None:
         """As last kept, by any process: never an older state."""
         ...
 

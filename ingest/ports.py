@@ -23,7 +23,7 @@ Vector = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class VersionedRecord:
     """A record and the revision to hand back to `put` as `expected`."""
 
     record: PageRecord
@@ -135,7 +135,7 @@ class WatchState:
 class TreeStore(Protocol):
     """The truth: page records, replaced whole by compare-and-set, and the watch state beside them."""
 
-    async def get(self, key: str) -> Stored | None: ...
+    async def get(self, key: str) -> VersionedRecord | None: ...
 
     async def put(self, record: PageRecord, expected: str | None) -> str:
         """Replace the record whose revision is `expected` (None: it must not exist yet); the new revision.

@@ -16,7 +16,7 @@ import structlog
 
 from bot.errors import LeaseLost
 from bot.model import Exchange, Question
-from bot.ports import BotStore, Versioned
+from bot.ports import BotStore, VersionedExchange
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.ports import Clock
 
@@ -42,7 +42,7 @@ class HeldElsewhere:
 class Lease:
     """The hold itself; made by `claim`. `stopped` is set when someone asked to stop, `lost` when it is not ours any more."""
 
-    def __init__(self, store: BotStore, clock: Clock, timings: LeaseTimings, kept: Versioned) -> None:
+    def __init__(self, store: BotStore, clock: Clock, timings: LeaseTimings, kept: VersionedExchange) -> None:
         self._store = store
         self._clock = clock
         self._timings = timings
@@ -64,7 +64,7 @@ class Lease:
             while True:
                 changed = change(self.exchange)
                 try:
-                    self._kept = Versioned(changed, await self._store.keep(changed, self._kept.revision))
+                    self._kept = VersionedExchange(changed, await self._store.keep(changed, self._kept.revision))
                     return changed
                 except Conflict:
                     await self._look()
@@ -133,7 +133,10 @@ async def claim(
         )
         try:
             return Lease(
-                store, clock, timings, Versioned(taken, await store.keep(taken, kept.revision if kept else None))
+                store,
+                clock,
+                timings,
+                VersionedExchange(taken, await store.keep(taken, kept.revision if kept else None)),
             )
         except Conflict:
             continue  # someone was quicker: see what became of it

@@ -7,30 +7,35 @@ every write would hold up each sign of life by up to a second.
 
 Exchanges, channel settings, counters and installations lie in their documents whole, kept but not indexed, so that no
 limit on what can be searched holds for them; beside them stands what is searched for. Documents are found under a
-sha256, since OpenSearch allows 512 bytes. Each write leaves a mark of its own, by which one that was sent twice, because
-the first answer was lost, knows that it was not another's.
+sha256, since OpenSearch allows 512 bytes.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Self, TypeVar
-from uuid import uuid4
+from typing import Self
 
 from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import Versioned
+from bot.ports import VersionedExchange
 from bot.store.sealing import Seal
 from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, opened, parts, people, readable, without
 from ingest.errors import Conflict
 from ingest.model import sha256
 from ingest.ports import Clock
-from ingest.stores.cluster.opensearch import KEPT, ONE_SHARD, WORD, BulkItem, Json, OpenSearch, StoredDocument
+from ingest.stores.cluster.opensearch import (
+    ONE_SHARD,
+    UNINDEXED,
+    WORD,
+    BulkItem,
+    Json,
+    OpenSearch,
+    StoredDocument,
+    over_conflicts,
+)
 
 EXCHANGES: Json = {
     "settings": ONE_SHARD,
@@ -39,7 +44,7 @@ EXCHANGES: Json = {
         "_meta": {"schema": 1},
         "properties": {
             **dict.fromkeys(("question", "conversation", "asker", "people", "order"), WORD),
-            "mark": KEPT,
+            "mark": UNINDEXED,
             "exchange": {"type": "object", "enabled": False},
         },
     },
@@ -51,15 +56,12 @@ SMALL_DOCUMENTS: Json = {
         "_meta": {"schema": 1},
         "properties": {
             **dict.fromkeys(("id", "kind", "people", "until"), WORD),
-            "mark": KEPT,
+            "mark": UNINDEXED,
             "value": {"type": "double", "index": False, "doc_values": False},
-            "kept": KEPT,
+            "kept": UNINDEXED,
         },
     },
 }
-_LONGEST_PAUSE = 0.05
-
-_T = TypeVar("_T")
 
 
 class OpenSearchBotStore:
@@ -82,28 +84,24 @@ class OpenSearchBotStore:
 
     # --- exchanges
 
-    async def exchange(self, question_id: str) -> Versioned | None:
-        document = await self._read(self._exchanges, sha256(question_id))
-        return Versioned(_exchange(document), document.revision) if document else None
+    async def exchange(self, question_id: str) -> VersionedExchange | None:
+        document = await self._server.document(self._exchanges, sha256(question_id))
+        return VersionedExchange(_exchange(document), document.revision) if document else None
 
     async def keep(self, exchange: Exchange, expected: str | None) -> str:
-        question, mark = exchange.question, uuid4().hex
+        question = exchange.question
         source = {
             "question": question.id,
             "conversation": question.conversation,
             "asker": question.user,
             "people": sorted(people(exchange)),
             "order": f"{moment(question.asked_at)} {question.id}",
-            "mark": mark,
             "exchange": json.loads(codec.dump_exchange(exchange)),
         }
         document = StoredDocument(sha256(question.id), source)
         try:
-            return await self._server.write(self._exchanges, document, expected)
+            return await self._server.replace(self._exchanges, document, expected)
         except Conflict as conflict:
-            there = await self._read(self._exchanges, document.id, ["mark"])
-            if there and there.source["mark"] == mark:
-                return there.revision
             raise Conflict(f"the exchange of {question.id} was changed by someone else meanwhile") from conflict
 
     async def conversation(self, key: str, most: int = 20) -> Sequence[Exchange]:
@@ -130,20 +128,20 @@ class OpenSearchBotStore:
             yield exchange
 
     async def expire(self, before: datetime) -> int:
-        await self._remove(self._small, {"range": {"until": {"lte": moment(self._clock.now())}}}, "id")
-        return await self._remove(self._exchanges, {"range": {"order": {"lt": moment(before)}}}, "order")
+        await self._server.remove(self._small, {"range": {"until": {"lte": moment(self._clock.now())}}}, "id")
+        return await self._server.remove(self._exchanges, {"range": {"order": {"lt": moment(before)}}}, "order")
 
     async def forget(self, user: str) -> int:
         """One document after the other: what is cut short half-way is finished by doing it again."""
-        gone = await self._remove(self._exchanges, {"term": {"asker": user}}, "order")
+        gone = await self._server.remove(self._exchanges, {"term": {"asker": user}}, "order")
         named = {"term": {"people": user}}
         await self._server.refresh(self._exchanges)
         async for document in self._server.every(self._exchanges, named, "order", ["question"]):
-            await _until_done(partial(self._part_with, document.source["question"], user))
+            await over_conflicts(partial(self._part_with, document.source["question"], user))
         await self._server.refresh(self._small)
         async for document in self._server.every(self._small, _both(named, _of_kind("channel")), "id", ["id"]):
-            await _until_done(partial(self._leave_unnamed, document.id, user))
-        await self._remove(self._small, _both(named, _of_kind("counter")), "id")
+            await over_conflicts(partial(self._leave_unnamed, document.id, user))
+        await self._server.remove(self._small, _both(named, _of_kind("counter")), "id")
         return gone
 
     async def _part_with(self, question_id: str, user: str) -> None:
@@ -151,10 +149,12 @@ class OpenSearchBotStore:
             await self.keep(without(kept.exchange, user), kept.revision)
 
     async def _leave_unnamed(self, channel: str, user: str) -> None:
-        document = await self._read(self._small, channel)
+        document = await self._server.document(self._small, channel)
         if document and user in document.source["people"]:
             settings = nobodys(_settings(document))
-            await self._server.write(self._small, StoredDocument(channel, _channel_source(settings)), document.revision)
+            await self._server.replace(
+                self._small, StoredDocument(channel, _channel_source(settings)), document.revision
+            )
 
     async def _now(self, ids: Sequence[str]) -> list[Exchange]:
         """In this order, as they are now; without those that are gone."""
@@ -164,7 +164,7 @@ class OpenSearchBotStore:
     # --- channels
 
     async def channel(self, team: str, channel: str) -> ChannelSettings | None:
-        document = await self._read(self._small, sha256("channel", team, channel))
+        document = await self._server.document(self._small, sha256("channel", team, channel))
         return _settings(document) if document else None
 
     async def set_channel(self, settings: ChannelSettings) -> None:
@@ -178,12 +178,10 @@ class OpenSearchBotStore:
     # --- counters
 
     async def add(self, counter: str, amount: float, until: datetime) -> float:
-        counter_id, mark = sha256("counter", counter), uuid4().hex
+        counter_id = sha256("counter", counter)
 
         async def once() -> float:
-            old = await self._read(self._small, counter_id)
-            if old and old.source["mark"] == mark:
-                return float(old.source["value"])
+            old = await self._server.document(self._small, counter_id)
             there = old.source if old and old.source["until"] > moment(self._clock.now()) else None
             value = (there["value"] if there else 0.0) + amount
             source = {
@@ -191,22 +189,21 @@ class OpenSearchBotStore:
                 "kind": "counter",
                 "people": parts(counter),
                 "until": there["until"] if there else moment(until),
-                "mark": mark,
                 "value": value,
             }
-            await self._server.write(self._small, StoredDocument(counter_id, source), old.revision if old else None)
+            await self._server.replace(self._small, StoredDocument(counter_id, source), old.revision if old else None)
             return float(value)
 
-        return await _until_done(once)
+        return await over_conflicts(once)
 
     async def counted(self, counter: str, now: datetime) -> float:
-        document = await self._read(self._small, sha256("counter", counter))
+        document = await self._server.document(self._small, sha256("counter", counter))
         return float(document.source["value"]) if document and document.source["until"] > moment(now) else 0.0
 
     # --- installations
 
     async def installation(self, enterprise: str, team: str) -> Installation | None:
-        document = await self._read(self._small, sha256("installation", enterprise, team))
+        document = await self._server.document(self._small, sha256("installation", enterprise, team))
         return self._opened(document) if document else None
 
     async def install(self, installation: Installation) -> None:
@@ -229,29 +226,11 @@ class OpenSearchBotStore:
 
     # --- documents
 
-    async def _read(self, alias: str, document_id: str, fields: Sequence[str] = ("*",)) -> StoredDocument | None:
-        return (await self._server.documents(alias, [document_id], fields)).get(document_id)
-
     async def _all(self, kind: str) -> AsyncIterator[StoredDocument]:
         """All that were stored before the call."""
         await self._server.refresh(self._small)
         async for document in self._server.every(self._small, _of_kind(kind), "id"):
             yield document
-
-    async def _remove(self, alias: str, query: Json, by: str) -> int:
-        await self._server.refresh(alias)
-        items = [BulkItem(document.id) async for document in self._server.every(alias, query, by, [by])]
-        await self._server.bulk(alias, items)
-        return len(items)
-
-
-async def _until_done(attempt: Callable[[], Awaitable[_T]]) -> _T:
-    """Start over as often as another writer was faster."""
-    while True:
-        try:
-            return await attempt()
-        except Conflict:
-            await asyncio.sleep(random.uniform(0.0, _LONGEST_PAUSE))
 
 
 def _exchange(document: StoredDocument) -> Exchange:

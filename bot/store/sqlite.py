@@ -15,7 +15,7 @@ from typing import Self
 
 from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import Versioned
+from bot.ports import VersionedExchange
 from bot.store.sealing import Seal
 from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, opened, people, readable, without
 from ingest.errors import Conflict
@@ -61,7 +61,7 @@ class SqliteBotStore:
 
     # --- exchanges
 
-    async def exchange(self, question_id: str) -> Versioned | None:
+    async def exchange(self, question_id: str) -> VersionedExchange | None:
         return await self._database.read(lambda db: _exchange(db, question_id))
 
     async def keep(self, exchange: Exchange, expected: str | None) -> str:
@@ -156,9 +156,9 @@ def _loaded(row: sqlite3.Row) -> Exchange:
         return codec.load_exchange(row["exchange"])
 
 
-def _exchange(db: sqlite3.Connection, question_id: str) -> Versioned | None:
+def _exchange(db: sqlite3.Connection, question_id: str) -> VersionedExchange | None:
     row = db.execute("SELECT * FROM exchanges WHERE question = ?", (question_id,)).fetchone()
-    return Versioned(_loaded(row), str(row["revision"])) if row else None
+    return VersionedExchange(_loaded(row), str(row["revision"])) if row else None
 
 
 def _walk(db: sqlite3.Connection, after: tuple[str, str], before: str) -> list[sqlite3.Row]:

@@ -25,7 +25,7 @@ from ingest.indexing.duplicates import duplicates_of, original
 from ingest.indexing.page_reader import PageReader, PageReading
 from ingest.indexing.projection import Projection
 from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
-from ingest.ports import ChunkIndex, Clock, Embedder, Stored, TreeStore
+from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore, VersionedRecord
 from ingest.sites.scope import version_of
 from ingest.text.chunks import Sizes
 from ingest.tree.induced_headings import same_tree
@@ -109,7 +109,9 @@ class Indexer:
 
     # --- a page with content
 
-    async def _keep(self, event: PageEvent, stored: Stored | None, reading: PageReading, page: Page) -> Outcome:
+    async def _keep(
+        self, event: PageEvent, stored: VersionedRecord | None, reading: PageReading, page: Page
+    ) -> Outcome:
         version = version_of(self._site, event.url)
         duplicates = await duplicates_of(self._trees, self._site.name, version, page, event.moved_from)
         first = await original(self._trees, page, duplicates)
@@ -127,7 +129,7 @@ class Indexer:
     async def _make_live(
         self,
         event: PageEvent,
-        stored: Stored | None,
+        stored: VersionedRecord | None,
         page: Page,
         version: str,
         duplicates: list[str],
@@ -204,20 +206,20 @@ class Indexer:
 
     # --- a page without content, or with somebody else's
 
-    async def _missing(self, event: PageEvent, stored: Stored | None, reason: str) -> Outcome:
+    async def _missing(self, event: PageEvent, stored: VersionedRecord | None, reason: str) -> Outcome:
         if stored and stored.record.state == "live":
             return Outcome("missing", event.key, reason=reason)
         await self._put_aside(event, stored, "gone", reason=reason)
         return Outcome("gone", event.key, reason=reason)
 
-    async def _skipped(self, event: PageEvent, stored: Stored | None, reading: PageReading) -> Outcome:
+    async def _skipped(self, event: PageEvent, stored: VersionedRecord | None, reading: PageReading) -> Outcome:
         reason, detail, links = reading.reason, reading.detail, reading.links
         if stored and stored.record.state == "live":
             return Outcome("emptied", event.key, reason=reason, detail=detail, links=links)
         await self._put_aside(event, stored, "skipped", reason=reason)
         return Outcome("skipped", event.key, reason=reason, detail=detail, links=links)
 
-    async def _moved(self, event: PageEvent, stored: Stored | None, target: str) -> Outcome:
+    async def _moved(self, event: PageEvent, stored: VersionedRecord | None, target: str) -> Outcome:
         """The page now answers from another URL: that page first, then this one leaves."""
         key = page_key(target)
         there = await self._trees.get(key)
@@ -227,7 +229,7 @@ class Indexer:
         await self._put_aside(event, stored, "moved", target=key)
         return Outcome("unchanged" if known else "moved", event.key, detail=key, goes_to=target)
 
-    async def _remove(self, event: PageEvent, stored: Stored | None) -> Outcome:
+    async def _remove(self, event: PageEvent, stored: VersionedRecord | None) -> Outcome:
         state: Literal["skipped", "gone"] = "skipped" if event.reason in get_args(SkipReason) else "gone"
         await self._put_aside(event, stored, state, reason=event.reason)
         return Outcome("gone", event.key, reason=event.reason, revisit=tuple(await self._trees.aliases(event.key)))
@@ -246,7 +248,7 @@ class Indexer:
     async def _put_aside(
         self,
         event: PageEvent,
-        stored: Stored | None,
+        stored: VersionedRecord | None,
         state: Literal["alias", "moved", "gone", "skipped"],
         *,
         target: str | None = None,
@@ -298,7 +300,7 @@ class Indexer:
 
     # --- small questions
 
-    async def _put(self, record: PageRecord, stored: Stored | None) -> None:
+    async def _put(self, record: PageRecord, stored: VersionedRecord | None) -> None:
         await self._trees.put(record, stored.revision if stored else None)
 
     def _is_done(self, event: PageEvent, record: PageRecord) -> bool:

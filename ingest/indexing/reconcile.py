@@ -26,7 +26,7 @@ import structlog
 from ingest.concurrency import for_each
 from ingest.indexing.projection import Projection
 from ingest.model import Chunk, PageRecord, Scope
-from ingest.ports import ChunkIndex, PageState, Stored, TreeStore
+from ingest.ports import ChunkIndex, PageState, TreeStore, VersionedRecord
 
 log = structlog.get_logger()
 
@@ -67,7 +67,7 @@ class Difference:
     """Between a record and what the index holds for its key. `missing` is how many chunks lack; `chunks` are these, made
     again, or None where that cannot be done."""
 
-    stored: Stored
+    stored: VersionedRecord
     missing: int
     chunks: list[Chunk] | None
     orphans: frozenset[str]
@@ -170,7 +170,7 @@ class Reconciler:
             stored = again
         return None
 
-    async def _compared(self, stored: Stored) -> Difference:
+    async def _compared(self, stored: VersionedRecord) -> Difference:
         record = stored.record
         held, right = await asyncio.gather(
             self._index.ids_of(record.key),

@@ -26,7 +26,7 @@ from ingest.concurrency import for_each
 from ingest.errors import Conflict
 from ingest.indexing.projection import Projection
 from ingest.model import PageRecord
-from ingest.ports import ChunkIndex, Embedder, PageState, Stored, TreeStore
+from ingest.ports import ChunkIndex, Embedder, PageState, TreeStore, VersionedRecord
 from ingest.text.chunks import Sizes
 
 log = structlog.get_logger()
@@ -153,7 +153,7 @@ class Reembedding:
     def _settled(self, record: PageRecord, ours: tuple[str, ...]) -> PageRecord:
         return replace(record, chunk_ids=ours, analyser_version=self._projection.made_by)
 
-    async def _put(self, wanted: PageRecord, stored: Stored) -> None:
+    async def _put(self, wanted: PageRecord, stored: VersionedRecord) -> None:
         if wanted != stored.record:
             await self._trees.put(wanted, stored.revision)
 
@@ -162,5 +162,5 @@ def _with(record: PageRecord, ours: tuple[str, ...]) -> PageRecord:
     return replace(record, chunk_ids=tuple(dict.fromkeys((*record.chunk_ids, *ours))))
 
 
-def _listed(stored: Stored | None) -> frozenset[str]:
+def _listed(stored: VersionedRecord | None) -> frozenset[str]:
     return frozenset(stored.record.chunk_ids) if stored and stored.record.state == "live" else frozenset()

@@ -32,8 +32,7 @@ from ingest.indexing.page_reader import PageReader
 from ingest.model import PageEvent, PageRecord, Site
 from ingest.ports import Fetched, TreeStore, WatchState
 from ingest.stores.cluster.opensearch import BulkItem, OpenSearch
-from ingest.stores.cluster.pages import document_id, source_of
-from ingest.stores.cluster.trees import OpenSearchTreeStore, watch_source
+from ingest.stores.cluster.trees import OpenSearchTreeStore, document_id, source_of, watch_source
 from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
@@ -167,7 +166,7 @@ async def opensearch(node: Node, count: int) -> AsyncIterator[TreeStore]:
 
         async def write(start: int) -> None:
             batch = rows[start : start + 1_000]
-            await server.bulk(f"{name}-pages", [BulkItem(document_id(r.key), source_of(r, "bench")) for r, _ in batch])
+            await server.bulk(f"{name}-pages", [BulkItem(document_id(r.key), source_of(r)) for r, _ in batch])
             await server.bulk(f"{name}-watch", [BulkItem(document_id(s.key), watch_source(s)) for _, s in batch])
 
         await for_each(range(0, count, 1_000), write, 2)

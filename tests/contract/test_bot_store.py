@@ -14,7 +14,7 @@ import pytest
 
 from bot.errors import KeyMissing, KeyWrong
 from bot.model import ChannelSettings, Exchange, Feedback
-from bot.ports import BotStore, Versioned
+from bot.ports import BotStore, VersionedExchange
 from bot.store.sealing import KeySeal, LeftSealed
 from ingest.errors import Conflict
 from tests.conftest import ROOT
@@ -61,7 +61,7 @@ async def test_an_unknown_question_has_no_exchange(bot_store: BotStore) -> None:
 )
 async def test_an_exchange_comes_back_as_it_was_kept(bot_store: BotStore, exchange: Exchange) -> None:
     revision = await bot_store.keep(exchange, None)
-    assert await bot_store.exchange(exchange.question.id) == Versioned(exchange, revision)
+    assert await bot_store.exchange(exchange.question.id) == VersionedExchange(exchange, revision)
     assert await bot_store.conversation(exchange.question.conversation) == [exchange]
     assert await all_of(bot_store.exchanges()) == [exchange]
 
@@ -75,7 +75,7 @@ async def test_half_a_surrogate_pair_is_kept_as_a_question_mark(bot_store: BotSt
 async def test_an_answer_with_two_million_characters_of_trace_comes_back_as_it_was_kept(bot_store: BotStore) -> None:
     huge = replace(answered(), answer=answer(size=1_000_000))
     revision = await bot_store.keep(huge, None)
-    assert await bot_store.exchange(huge.question.id) == Versioned(huge, revision)
+    assert await bot_store.exchange(huge.question.id) == VersionedExchange(huge, revision)
     assert await bot_store.conversation(huge.question.conversation) == [huge]
 
 
@@ -88,7 +88,7 @@ async def test_keeping_on_anything_but_the_revision_conflicts_and_changes_nothin
     late = replace(waiting(), state="refused")
     with pytest.raises(Conflict, match="T1:C1:1"):
         await bot_store.keep(late, stale if expected == "stale" else expected)
-    assert await bot_store.exchange(late.question.id) == Versioned(answered(), revision)
+    assert await bot_store.exchange(late.question.id) == VersionedExchange(answered(), revision)
 
 
 async def test_keeping_what_is_expected_where_nothing_is_conflicts(bot_store: BotStore) -> None:
@@ -118,7 +118,7 @@ async def test_of_many_who_would_hold_the_lease_exactly_one_gets_it(open_bot_sto
         )
         (winner,) = [number for number, result in enumerate(results) if isinstance(result, str)]
         assert all(isinstance(result, Conflict) for number, result in enumerate(results) if number != winner)
-        assert await two.exchange(waiting().question.id) == Versioned(held[winner], str(results[winner]))
+        assert await two.exchange(waiting().question.id) == VersionedExchange(held[winner], str(results[winner]))
 
 
 async def test_no_change_is_lost_among_many_that_start_over_and_no_older_state_is_seen(
@@ -155,7 +155,7 @@ async def test_what_was_kept_is_there_after_closing_and_opening(open_bot_store: 
         await store.install(installation())
         await store.add("cost", 0.5, NOON + DAY)
     async with open_bot_store() as store:
-        assert await store.exchange(answered().question.id) == Versioned(answered(), revision)
+        assert await store.exchange(answered().question.id) == VersionedExchange(answered(), revision)
         assert await store.channel("T1", "C1") == ChannelSettings("T1", "C1", mode="off")
         assert await store.installation("", "T1") == installation()
         assert await store.counted("cost", NOON) == 0.5

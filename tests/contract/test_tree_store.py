@@ -10,7 +10,7 @@ import pytest
 
 from ingest.errors import Conflict
 from ingest.model import Block, Node, PageRecord
-from ingest.ports import Outline, OutlineHeading, Stored, TreeStore, WatchState
+from ingest.ports import Outline, OutlineHeading, TreeStore, VersionedRecord, WatchState
 from tests.contract.conftest import OpenTrees
 from tests.contract.records import BASE, NOON, RICH, live, page, without_page
 
@@ -35,7 +35,7 @@ async def test_an_unknown_page_has_no_record(trees: TreeStore) -> None:
 )
 async def test_a_record_comes_back_as_it_was_put(trees: TreeStore, record: PageRecord) -> None:
     revision = await trees.put(record, None)
-    assert await trees.get(record.key) == Stored(record, revision)
+    assert await trees.get(record.key) == VersionedRecord(record, revision)
 
 
 async def test_a_page_of_13500_nodes_comes_back_as_it_was_put(trees: TreeStore) -> None:
@@ -78,7 +78,7 @@ async def test_a_put_on_anything_but_the_revision_conflicts_and_changes_nothing(
     revision = await trees.put(current, stale)
     with pytest.raises(Conflict, match=r"docs\.example\.org/p"):
         await trees.put(live("p", Node("late", None, 1, "Late")), stale if expected == "stale" else expected)
-    assert await trees.get(current.key) == Stored(current, revision)
+    assert await trees.get(current.key) == VersionedRecord(current, revision)
     assert list(await trees.nodes(["old", "now", "late"])) == ["now"]
     assert [heading.id for heading in (await trees.outlines([current.key]))[current.key].headings] == ["now"]
 
@@ -99,7 +99,7 @@ async def test_of_two_puts_on_one_revision_exactly_one_wins(open_trees: OpenTree
         winner = next(i for i, result in enumerate(results) if isinstance(result, str))
         assert isinstance(results[1 - winner], Conflict)
         stored = await one.get(BASE + "p")
-        assert stored == Stored(records[winner], str(results[winner]))
+        assert stored == VersionedRecord(records[winner], str(results[winner]))
 
 
 async def test_no_update_is_lost_among_many_that_start_over_on_conflict(open_trees: OpenTrees) -> None:
@@ -127,7 +127,7 @@ async def test_what_was_put_is_there_after_closing_and_opening(open_trees: OpenT
         revision = await trees.put(RICH, None)
         await trees.watch(WatchState("w", "docs", etag="e"))
     async with open_trees() as trees:
-        assert await trees.get(RICH.key) == Stored(RICH, revision)
+        assert await trees.get(RICH.key) == VersionedRecord(RICH, revision)
         assert set(await trees.nodes(["n0", "n1"])) == {"n0", "n1"}
         assert await trees.watched("w") == WatchState("w", "docs", etag="e")
 
@@ -135,7 +135,7 @@ async def test_what_was_put_is_there_after_closing_and_opening(open_trees: OpenT
 async def test_a_put_is_seen_by_another_opener_at_once(open_trees: OpenTrees) -> None:
     async with open_trees() as writer, open_trees() as reader:
         revision = await writer.put(live("p"), None)
-        assert await reader.get(BASE + "p") == Stored(live("p"), revision)
+        assert await reader.get(BASE + "p") == VersionedRecord(live("p"), revision)
         assert list(await reader.outlines([BASE + "p"])) == [BASE + "p"]
         assert list(await reader.nodes(["p-1"])) == ["p-1"]
 

@@ -1,20 +1,25 @@
 """The Notes on OpenSearch: one document an entry, found under its kind and hash, whole as JSON; beside it stands what is
-summed. Reading by hash is real-time; totals and walks see all that was written before they were asked for. Each write
-leaves a mark of its own, by which one that is sent twice, because the first answer was lost, is not added twice.
+summed. Reading by hash is real-time; totals and walks see all that was written before they were asked for.
 """
 
 from __future__ import annotations
 
-import asyncio
-import random
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, Self
-from uuid import uuid4
 
 from ingest import codec
-from ingest.errors import Conflict, StoreUnavailable
+from ingest.errors import StoreUnavailable
 from ingest.notes import NoteEntry, NoteKind, Spent, Total
-from ingest.stores.cluster.opensearch import KEPT, NUMBER, ONE_SHARD, WORD, Json, OpenSearch, StoredDocument
+from ingest.stores.cluster.opensearch import (
+    NUMBER,
+    ONE_SHARD,
+    UNINDEXED,
+    WORD,
+    Json,
+    OpenSearch,
+    StoredDocument,
+    over_conflicts,
+)
 
 _SUMS = ("found", "replies", "input_tokens", "output_tokens", "cost", "unpriced")
 _NOTES: Json = {
@@ -26,7 +31,7 @@ _NOTES: Json = {
             **dict.fromkeys(("key", "kind"), WORD),
             **dict.fromkeys(_SUMS, NUMBER),
             "cost": {"type": "double"},
-            **dict.fromkeys(("entry", "mark"), KEPT),
+            **dict.fromkeys(("entry", "mark"), UNINDEXED),
         },
     },
 }
@@ -56,18 +61,12 @@ class OpenSearchNotes:
         return bool((await self._server.search(self._notes, body))["hits"]["total"]["value"])
 
     async def add(self, entry: NoteEntry) -> None:
-        mark = uuid4().hex
-        while (there := await self._read(entry.key)) is None or there.source["mark"] != mark:
+        async def attempt() -> None:
+            there = await self._server.document(self._notes, entry.key)
             whole = entry.after(_entry(there) if there else None)
-            try:
-                await self._server.write(self._notes, _document(whole, mark), there.revision if there else None)
-            except Conflict:
-                await asyncio.sleep(random.uniform(0.0, 0.05))
-                continue
-            return
+            await self._server.replace(self._notes, _document(whole), there.revision if there else None)
 
-    async def _read(self, key: str) -> StoredDocument | None:
-        return (await self._server.documents(self._notes, [key])).get(key)
+        await over_conflicts(attempt)
 
     async def totals(self) -> Mapping[NoteKind, Total]:
         await self._server.refresh(self._notes)
@@ -82,7 +81,7 @@ class OpenSearchNotes:
             yield _entry(document)
 
 
-def _document(entry: NoteEntry, mark: str) -> StoredDocument:
+def _document(entry: NoteEntry) -> StoredDocument:
     spent = entry.spent
     source = {
         "key": entry.key,
@@ -94,7 +93,6 @@ def _document(entry: NoteEntry, mark: str) -> StoredDocument:
         "cost": spent.cost,
         "unpriced": spent.unpriced,
         "entry": codec.dump_entry(entry).decode(),
-        "mark": mark,
     }
     return StoredDocument(entry.key, source)
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+from uuid import uuid4
 
 from opensearchpy import AsyncOpenSearch, ConnectionTimeout, OpenSearchException, TransportError
 from opensearchpy import ConnectionError as NotConnected
@@ -27,21 +29,23 @@ from ingest.errors import Conflict, StoreUnavailable
 from ingest.retry import STORE_RETRIES, NotNow, retrying
 
 Json = Mapping[str, Any]
+_T = TypeVar("_T")
 
 WORD = {"type": "keyword"}
-KEPT = {"type": "keyword", "index": False, "doc_values": False}
+UNINDEXED = {"type": "keyword", "index": False, "doc_values": False}
 NUMBER = {"type": "long"}
 ONE_SHARD = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
 """Sequence numbers, which tell of two records the one written last, and BM25's statistics are a shard's own."""
 
 _Api = Callable[[AsyncOpenSearch], Awaitable[Any]]
 
-_MAY_PASS = frozenset({429, 500, 502, 503, 504})
+_PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 _NO_INDEX = "index_not_found_exception"
-_CONNECTIONS = 32
-_IDS_A_REQUEST = 5_000
-_HITS_A_REQUEST = 500
-_ITEMS_A_REQUEST = 500
+_MAX_CONNECTIONS = 32
+_IDS_PER_MGET = 5_000
+_HITS_PER_SEARCH = 500
+_ITEMS_PER_BULK = 500
+_MAX_CONFLICT_PAUSE_SECONDS = 0.05
 _REVISION = re.compile(r"(\d{1,18})\.(\d{1,18})", re.ASCII)
 
 
@@ -97,7 +101,7 @@ class OpenSearch:
             timeout=self._timeout,
             max_retries=0,
             http_compress=True,
-            maxsize=_CONNECTIONS,
+            maxsize=_MAX_CONNECTIONS,
         )
         return self
 
@@ -149,7 +153,7 @@ class OpenSearch:
         """Those of the documents that exist, as they are now. `fields` and `without` are paths into the document."""
         params = {"_source_includes": ",".join(fields), "_source_excludes": ",".join(without)}
         found: dict[str, StoredDocument] = {}
-        for batch in _batches(list(dict.fromkeys(ids)), _IDS_A_REQUEST):
+        for batch in _batches(list(dict.fromkeys(ids)), _IDS_PER_MGET):
             items = await retrying(partial(self._read, alias, batch, params), self._retries)
             found |= {item["_id"]: StoredDocument(item["_id"], item["_source"], _revision(item)) for item in items}
         return found
@@ -163,6 +167,22 @@ class OpenSearch:
                 what = f"{self._url} cannot read {alias}: {json.dumps(item['error'])[:500]}"
                 raise NoIndex(what) if item["error"]["type"] == _NO_INDEX else NotNow(what)
         return [item for item in answer["docs"] if item["found"]]
+
+    async def document(self, alias: str, document_id: str, fields: Sequence[str] = ("*",)) -> StoredDocument | None:
+        """As `documents`, of one."""
+        return (await self.documents(alias, [document_id], fields)).get(document_id)
+
+    async def replace(self, alias: str, document: StoredDocument, expected: str | None) -> str:
+        """Compare-and-set, as `write` does it. The document gets a `mark` of this very write, by which one that is sent
+        twice, because the first answer was lost, is known for ours and is no Conflict."""
+        mark = uuid4().hex
+        try:
+            return await self.write(alias, replace(document, source={**document.source, "mark": mark}), expected)
+        except Conflict:
+            there = await self.document(alias, document.id, ["mark"])
+            if there is None or there.source.get("mark") != mark:
+                raise
+            return there.revision
 
     async def write(self, alias: str, document: StoredDocument, expected: str | None) -> str:
         """Replace the document whose revision is `expected` (None: it must not exist); the new revision. Raises
@@ -182,7 +202,7 @@ class OpenSearch:
     async def bulk(self, alias: str, items: Sequence[BulkItem], *, wait_for_refresh: bool = False) -> None:
         """Store and delete; of items that are refused for now, these alone are sent again. Deleting what is not there
         is no error. `wait_for_refresh`: the last request returns when all are searchable."""
-        batches = list(_batches(items, _ITEMS_A_REQUEST))
+        batches = list(_batches(items, _ITEMS_PER_BULK))
         for number, batch in enumerate(batches, 1):
             refresh = "wait_for" if wait_for_refresh and number == len(batches) else "false"
             left = list(batch)
@@ -200,12 +220,20 @@ class OpenSearch:
     def _refused(self, items: Iterable[BulkItem], answer: Json) -> list[BulkItem]:
         refused = []
         for item, result in zip(items, (next(iter(each.values())) for each in answer["items"]), strict=True):
-            if result["status"] in _MAY_PASS:
+            if result["status"] in _PASSING_STATUSES:
                 refused.append(item)
             elif "error" in result:
                 what = f"{self._url} cannot store {item.id} in {result['_index']}: {json.dumps(result['error'])[:500]}"
                 raise NoIndex(what) if result["error"]["type"] == _NO_INDEX else StoreUnavailable(what)
         return refused
+
+    async def remove(self, alias: str, query: Json, by: str) -> int:
+        """Remove all that match and were stored before the call, document by document: what is cut short half-way is
+        finished by doing it again. How many went; `by` as in `every`."""
+        await self.refresh(alias)
+        items = [BulkItem(document.id) async for document in self.every(alias, query, by, [by])]
+        await self.bulk(alias, items)
+        return len(items)
 
     # --- searching
 
@@ -222,12 +250,12 @@ class OpenSearch:
         value to value misses nothing that is there all the while, and holds nothing on the cluster that a caller who
         stops half-way would have to give back."""
         source = {"includes": list(fields), "excludes": list(without)}
-        body = {"query": query, "sort": [{by: "asc"}], "size": _HITS_A_REQUEST, "_source": source}
+        body = {"query": query, "sort": [{by: "asc"}], "size": _HITS_PER_SEARCH, "_source": source}
         while True:
             hits = (await self.search(alias, body))["hits"]["hits"]
             for hit in hits:
                 yield StoredDocument(hit["_id"], hit["_source"])
-            if len(hits) < _HITS_A_REQUEST:
+            if len(hits) < _HITS_PER_SEARCH:
                 return
             body["search_after"] = hits[-1]["sort"]
 
@@ -258,7 +286,16 @@ class OpenSearch:
             return NoIndex(what)
         if error.status_code in (401, 403):
             return StoreUnavailable(f"{what}: check the user, the password and what that user may do")
-        return NotNow(what) if error.status_code in _MAY_PASS else StoreUnavailable(what)
+        return NotNow(what) if error.status_code in _PASSING_STATUSES else StoreUnavailable(what)
+
+
+async def over_conflicts(attempt: Callable[[], Awaitable[_T]]) -> _T:
+    """Read, change and write: from the start as often as another writer was faster."""
+    while True:
+        try:
+            return await attempt()
+        except Conflict:
+            await asyncio.sleep(random.uniform(0.0, _MAX_CONFLICT_PAUSE_SECONDS))
 
 
 def _reason(error: TransportError) -> str:

@@ -6,8 +6,7 @@ is searched after a refresh: these follow a change at once, as the embedded stor
 copies at the same time both see both. A refresh with nothing new costs next to nothing, and one that is due is made
 anyway within a second; refreshes asked for side by side are one.
 
-Documents are found under the sha256 of their key, since OpenSearch allows 512 bytes. Each put leaves a mark of its own in
-the document, by which a put that is sent twice, because the first answer was lost, knows that it was not another's.
+Documents are found under the sha256 of their key, since OpenSearch allows 512 bytes.
 
 `place` is worked out from a whole site's claims and kept until the site's `print` changes: a sum over its documents of a
 number made from all that may move a page in the site tree.
@@ -18,32 +17,45 @@ Both indexes have one shard: sequence numbers tell of two records which was writ
 from __future__ import annotations
 
 import asyncio
-import random
+import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Self
-from uuid import uuid4
+from typing import Any, Self
 
 from ingest import codec
 from ingest.errors import Conflict, StoreUnavailable
-from ingest.model import PageRecord
-from ingest.ports import Located, Outline, PageState, SiteAncestor, Stored, WatchState
-from ingest.stores.cluster.opensearch import KEPT, NUMBER, ONE_SHARD, WORD, BulkItem, Json, OpenSearch, StoredDocument
-from ingest.stores.cluster.pages import (
-    NODES,
-    PAGE,
-    PAGES,
-    TEXTS,
-    document_id,
-    is_live,
-    outline_of,
-    record_of,
-    source_of,
-    state_of,
+from ingest.model import PageRecord, sha256
+from ingest.ports import Located, Outline, OutlineHeading, PageState, SiteAncestor, VersionedRecord, WatchState
+from ingest.stores.cluster.opensearch import (
+    NUMBER,
+    ONE_SHARD,
+    UNINDEXED,
+    WORD,
+    Json,
+    OpenSearch,
+    StoredDocument,
+    over_conflicts,
 )
 from ingest.tree.site_tree import place
 
+_PAGES: Json = {
+    "settings": ONE_SHARD,
+    "mappings": {
+        "dynamic": "strict",
+        "_meta": {"schema": 1},
+        "properties": {
+            **dict.fromkeys(("key", "site", "version", "state", "target", "content_hash", "node_ids"), WORD),
+            **dict.fromkeys(("print", "nodes", "chunks"), NUMBER),
+            "mark": UNINDEXED,
+            "record": {"type": "object", "enabled": False},
+        },
+    },
+}
+_PAGE = "record.page"
+_NODES = f"{_PAGE}.nodes"
+_TEXTS = [f"{_NODES}.blocks.{field}" for field in ("text", "language", "marks")]
+"""Paths into the document; what `_TEXTS` name is all that an outline does not need."""
 _WATCH: Json = {
     "settings": ONE_SHARD,
     "mappings": {
@@ -52,15 +64,15 @@ _WATCH: Json = {
         "properties": {
             **dict.fromkeys(("key", "site"), WORD),
             **dict.fromkeys(("seq", "due_at"), NUMBER),
-            "state": KEPT,
+            "state": UNINDEXED,
         },
     },
 }
 
-_FOUND = 20
-_IDS_A_QUERY = 10_000
-_LONGEST_PREFIX = 128
-_REPEATS = 20
+_MAX_IDS_FOUND = 20
+_IDS_PER_QUERY = 10_000
+_MAX_PREFIX_CHARACTERS = 128
+_MAX_UPDATE_CONFLICTS = 20
 
 
 class OpenSearchTreeStore:
@@ -73,7 +85,7 @@ class OpenSearchTreeStore:
         self._places: dict[str, tuple[int, Mapping[str, tuple[SiteAncestor, ...]]]] = {}
 
     async def __aenter__(self) -> Self:
-        await self._server.ensure(self._pages, PAGES)
+        await self._server.ensure(self._pages, _PAGES)
         await self._server.ensure(self._watch, _WATCH)
         return self
 
@@ -82,29 +94,22 @@ class OpenSearchTreeStore:
 
     # --- records
 
-    async def get(self, key: str) -> Stored | None:
-        document = await self._read(key)
-        return Stored(record_of(document.source), document.revision) if document else None
+    async def get(self, key: str) -> VersionedRecord | None:
+        document = await self._server.document(self._pages, document_id(key))
+        return VersionedRecord(_record_of(document.source), document.revision) if document else None
 
     async def put(self, record: PageRecord, expected: str | None) -> str:
-        mark = uuid4().hex
-        document = StoredDocument(document_id(record.key), source_of(record, mark))
+        document = StoredDocument(document_id(record.key), source_of(record))
         try:
-            return await self._server.write(self._pages, document, expected)
+            return await self._server.replace(self._pages, document, expected)
         except Conflict as conflict:
-            there = await self._read(record.key, ["mark"])
-            if there and there.source["mark"] == mark:
-                return there.revision
             raise Conflict(f"the record of {record.key} was changed by someone else meanwhile") from conflict
 
     async def outlines(self, keys: Iterable[str]) -> Mapping[str, Outline]:
         wanted = list(keys)
-        documents = await self._server.documents(self._pages, map(document_id, wanted), ["record"], TEXTS)
+        documents = await self._server.documents(self._pages, map(document_id, wanted), ["record"], _TEXTS)
         found = {key: documents[document_id(key)] for key in wanted if document_id(key) in documents}
-        return {key: outline_of(document.source) for key, document in found.items() if is_live(document.source)}
-
-    async def _read(self, key: str, fields: Sequence[str] = ("*",)) -> StoredDocument | None:
-        return (await self._server.documents(self._pages, [document_id(key)], fields)).get(document_id(key))
+        return {key: _outline_of(document.source) for key, document in found.items() if _is_live(document.source)}
 
     # --- nodes
 
@@ -114,22 +119,27 @@ class OpenSearchTreeStore:
         wanted = list(dict.fromkeys(ids))
         among = set(wanted)
         keys: set[str] = set()
-        for start in range(0, len(wanted), _IDS_A_QUERY):
-            keys |= set(await self._keys({"terms": {"node_ids": wanted[start : start + _IDS_A_QUERY]}}))
+        for start in range(0, len(wanted), _IDS_PER_QUERY):
+            keys |= set(await self._keys({"terms": {"node_ids": wanted[start : start + _IDS_PER_QUERY]}}))
         pages = (await self._server.documents(self._pages, map(document_id, keys))).values()
         located: dict[str, Located] = {}
         for document in sorted(pages, key=lambda document: int(document.revision.partition(".")[0])):
-            record = record_of(document.source)
+            record = _record_of(document.source)
             if record.state == "live" and record.page:
-                outline = outline_of(document.source)
+                outline = _outline_of(document.source)
                 located |= {node.id: Located(node, outline) for node in record.page.nodes if node.id in among}
         return {node_id: located[node_id] for node_id in wanted if node_id in located}
 
     async def find(self, prefix: str) -> Sequence[str]:
-        if len(prefix) > _LONGEST_PREFIX:
+        if len(prefix) > _MAX_PREFIX_CHARACTERS:
             return []
         await self._server.refresh(self._pages)
-        terms = {"field": "node_ids", "size": _FOUND, "order": {"_key": "asc"}, "include": f"{_literally(prefix)}.*"}
+        terms = {
+            "field": "node_ids",
+            "size": _MAX_IDS_FOUND,
+            "order": {"_key": "asc"},
+            "include": f"{_literally(prefix)}.*",
+        }
         answer = await self._server.search(self._pages, {"size": 0, "aggs": {"ids": {"terms": terms}}})
         return [bucket["key"] for bucket in answer["aggregations"]["ids"]["buckets"]]
 
@@ -157,8 +167,8 @@ class OpenSearchTreeStore:
     async def _placed(self, site: str) -> Mapping[str, tuple[SiteAncestor, ...]]:
         pages, aliases = [], {}
         query = _all_of(site=[site], state=["live", "alias", "moved"])
-        async for document in self._server.every(self._pages, query, "key", without=[NODES, "node_ids"]):
-            record = record_of(document.source)
+        async for document in self._server.every(self._pages, query, "key", without=[_NODES, "node_ids"]):
+            record = _record_of(document.source)
             if record.page:
                 pages.append(record.page)
             elif record.target:
@@ -168,9 +178,9 @@ class OpenSearchTreeStore:
     async def scan(self, site: str | None = None) -> AsyncIterator[PageState]:
         await self._server.refresh(self._pages)
         query: Json = {"match_all": {}} if site is None else _all_of(site=[site])
-        without = [NODES, f"{PAGE}.claims", "record.chunk_ids", "node_ids"]
+        without = [_NODES, f"{_PAGE}.claims", "record.chunk_ids", "node_ids"]
         async for document in self._server.every(self._pages, query, "key", without=without):
-            yield state_of(document.source)
+            yield _state_of(document.source)
 
     async def copies(self, site: str, version: str, content_hash: str) -> Sequence[str]:
         return await self._keys(_all_of(site=[site], version=[version], content_hash=[content_hash], state=["live"]))
@@ -184,38 +194,30 @@ class OpenSearchTreeStore:
 
     async def forget(self, site: str) -> int:
         """Page by page: what is cut short half-way is finished by doing it again."""
-        await self._remove(self._watch, site)
-        return await self._remove(self._pages, site)
-
-    async def _remove(self, alias: str, site: str) -> int:
-        await self._server.refresh(alias)
-        found = self._server.every(alias, _all_of(site=[site]), "key", ["key"])
-        items = [BulkItem(document.id) async for document in found]
-        await self._server.bulk(alias, items)
-        return len(items)
+        await self._server.remove(self._watch, _all_of(site=[site]), "key")
+        return await self._server.remove(self._pages, _all_of(site=[site]), "key")
 
     # --- watch state
 
     async def reserve(self, key: str, site: str, above: int = 0) -> int:
         """Above what was given out and above what was handled, should the watch state be younger than the record. A
         number whose giving out was not answered is never given again."""
-        while True:
-            watched, handled = await asyncio.gather(
-                self._server.documents(self._watch, [document_id(key)]), self._read(key, ["record.seq"])
+
+        async def attempt() -> int:
+            old, handled = await asyncio.gather(
+                self._server.document(self._watch, document_id(key)),
+                self._server.document(self._pages, document_id(key), ["record.seq"]),
             )
-            old = watched.get(document_id(key))
             source = old.source if old else watch_source(WatchState(key, site))
             seq: int = 1 + max(above, source["seq"], handled.source["record"]["seq"] if handled else 0)
             new = StoredDocument(document_id(key), {**source, "site": site, "seq": seq})
-            try:
-                await self._server.write(self._watch, new, old.revision if old else None)
-            except Conflict:
-                await asyncio.sleep(random.uniform(0.0, 0.05))
-                continue
+            await self._server.write(self._watch, new, old.revision if old else None)
             return seq
 
+        return await over_conflicts(attempt)
+
     async def watched(self, key: str) -> WatchState | None:
-        document = (await self._server.documents(self._watch, [document_id(key)])).get(document_id(key))
+        document = await self._server.document(self._watch, document_id(key))
         return _watch_state(document.source) if document else None
 
     async def watching(self, site: str) -> AsyncIterator[WatchState]:
@@ -236,7 +238,7 @@ class OpenSearchTreeStore:
         new = watch_source(replace(state, seq=0))
         changes = {field: value for field, value in new.items() if field != "seq"}
         body = {"doc": changes, "upsert": new}
-        params = {"retry_on_conflict": _REPEATS, "require_alias": "true"}
+        params = {"retry_on_conflict": _MAX_UPDATE_CONFLICTS, "require_alias": "true"}
         await self._server.call(
             lambda client: client.update(index=self._watch, id=document_id(state.key), body=body, params=params)
         )
@@ -274,3 +276,87 @@ def _all_of(**among: Sequence[str]) -> Json:
 def _literally(text: str) -> str:
     """As a regular expression of Lucene that matches nothing else."""
     return "".join(letter if letter.isalnum() else f"\\{letter}" for letter in text)
+
+
+def document_id(key: str) -> str:
+    return sha256(key)
+
+
+def source_of(record: PageRecord) -> Json:
+    """A page's document."""
+    page = record.page if record.state == "live" else None
+    return {
+        "key": record.key,
+        "site": record.site,
+        "version": record.version,
+        "state": record.state,
+        "target": record.target,
+        "content_hash": page.content_hash if page else None,
+        "node_ids": [node.id for node in page.nodes] if page else [],
+        "print": _place_print(record),
+        "nodes": len(record.page.nodes) if record.page else 0,
+        "chunks": len(record.chunk_ids),
+        "record": json.loads(codec.dump_record(record)),
+    }
+
+
+def _place_print(record: PageRecord) -> int:
+    """32 bits of all that may move a page in its site's tree, so that the sum over two million pages is exact."""
+    if record.state not in ("live", "alias", "moved"):
+        return 0
+    page = codec.dump_page(replace(record.page, nodes=())).decode() if record.page else ""
+    return int(sha256(record.key, record.site, record.state, record.target or "", page)[:8], 16)
+
+
+def _record_of(source: Json) -> PageRecord:
+    """What the document holds of the record: parts that were not asked for are empty."""
+    record = dict(source["record"])
+    if record.get("page") and "nodes" not in record["page"]:
+        record["page"] = {**record["page"], "nodes": []}
+    try:
+        return codec.load_record(json.dumps(record).encode())
+    except ValueError as error:
+        message = f"what is stored of {record.get('key')} cannot be read: put a backup in its place, or index again"
+        raise StoreUnavailable(message) from error
+
+
+def _is_live(source: Json) -> bool:
+    return source["record"]["state"] == "live" and bool(source["record"].get("page"))
+
+
+def _outline_of(source: Json) -> Outline:
+    record, page = source["record"], source["record"]["page"]
+    return Outline(
+        key=record["key"],
+        site=record["site"],
+        version=record["version"],
+        title=page["title"],
+        canonical=page["canonical"],
+        headings=tuple(_heading(node) for node in page["nodes"]),
+        chunk_ids=frozenset(record["chunk_ids"]),
+        checked_at=datetime.fromisoformat(record["checked_at"]),
+    )
+
+
+def _heading(node: Json) -> OutlineHeading:
+    fields: dict[str, Any] = {name: node[name] for name in ("id", "parent", "level", "title", "anchor", "kind")}
+    return OutlineHeading(**fields, readable=bool(node.get("blocks")))
+
+
+def _state_of(source: Json) -> PageState:
+    record = _record_of(source)
+    return PageState(
+        key=record.key,
+        site=record.site,
+        version=record.version,
+        state=record.state,
+        seq=record.seq,
+        target=record.target,
+        reason=record.reason,
+        nodes=source["nodes"],
+        chunks=source["chunks"],
+        checked_at=record.checked_at,
+        changed_at=record.changed_at,
+        parser_version=record.page.parser_version if record.page else "",
+        analyser_version=record.analyser_version,
+    )

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 from ingest.errors import IndexMismatch
 from ingest.model import Chunk, Scope, sha256
 from ingest.ports import Hit
-from ingest.stores.cluster.opensearch import KEPT, ONE_SHARD, WORD, BulkItem, Json, NoIndex, OpenSearch
+from ingest.stores.cluster.opensearch import ONE_SHARD, UNINDEXED, WORD, BulkItem, Json, NoIndex, OpenSearch
 
 Refresh = Literal["now", "wait_for"]
 
@@ -43,7 +43,7 @@ _INDEX: Json = {
         "_source": {"excludes": ["terms"]},
         "properties": {
             **dict.fromkeys(("chunk", "page", "site", "version"), WORD),
-            **dict.fromkeys(("node", "input"), KEPT),
+            **dict.fromkeys(("node", "input"), UNINDEXED),
             "terms": {"type": "text", "analyzer": "whitespace", "similarity": "bm25", "index_options": "freqs"},
         },
     },

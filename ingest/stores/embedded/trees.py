@@ -24,7 +24,7 @@ from typing import Any, Self
 from ingest import codec
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.model import PageRecord, sha256
-from ingest.ports import Located, Outline, OutlineHeading, PageState, SiteAncestor, Stored, WatchState
+from ingest.ports import Located, Outline, OutlineHeading, PageState, SiteAncestor, VersionedRecord, WatchState
 from ingest.stores.embedded.database import Database
 from ingest.stores.embedded.tables import SCHEMA, SCHEMA_VERSION, UPGRADES
 from ingest.tree.site_tree import place
@@ -48,7 +48,7 @@ class SqliteTreeStore:
     async def __aexit__(self, *exc: object) -> None:
         await self._database.__aexit__()
 
-    async def get(self, key: str) -> Stored | None:
+    async def get(self, key: str) -> VersionedRecord | None:
         return await self._database.read(lambda db: _get(db, key))
 
     async def put(self, record: PageRecord, expected: str | None) -> str:
@@ -127,7 +127,7 @@ class SqliteTreeStore:
         return {key: placed[key] for key in keys if key in placed}
 
 
-def _get(db: sqlite3.Connection, key: str) -> Stored | None:
+def _get(db: sqlite3.Connection, key: str) -> VersionedRecord | None:
     row = db.execute("SELECT * FROM records WHERE key = ?", (key,)).fetchone()
     if row is None:
         return None
@@ -137,7 +137,7 @@ def _get(db: sqlite3.Connection, key: str) -> Stored | None:
             texts = db.execute("SELECT node FROM texts WHERE record = ? ORDER BY position", (row["id"],))
             nodes = tuple(codec.load_node(text) for (text,) in texts)
             record = replace(record, page=replace(codec.load_page(row["page"]), nodes=nodes))
-    return Stored(record, str(row["revision"]))
+    return VersionedRecord(record, str(row["revision"]))
 
 
 def _put(db: sqlite3.Connection, record: PageRecord, expected: str | None) -> str:

@@ -11,10 +11,9 @@ import pytest
 
 from ingest.codec import dump_watch
 from ingest.errors import Conflict, StoreUnavailable
-from ingest.ports import Stored, WatchState
-from ingest.stores.cluster.opensearch import KEPT, NUMBER, WORD, BulkItem, OpenSearch, StoredDocument
-from ingest.stores.cluster.pages import document_id
-from ingest.stores.cluster.trees import OpenSearchTreeStore
+from ingest.ports import VersionedRecord, WatchState
+from ingest.stores.cluster.opensearch import NUMBER, UNINDEXED, WORD, BulkItem, OpenSearch, StoredDocument
+from ingest.stores.cluster.trees import OpenSearchTreeStore, document_id
 from ingest.stores.cluster.words import OpenSearchWords
 from tests.contract.chunks import chunk
 from tests.contract.records import live, without_page
@@ -84,7 +83,7 @@ async def test_a_put_that_was_done_though_its_answer_was_lost_is_done(
     record = live("p")
     between.next(f"_doc/{document_id(record.key)}", late(1.5))
     revision = await trees.put(record, None)
-    assert await trees.get(record.key) == Stored(record, revision)
+    assert await trees.get(record.key) == VersionedRecord(record, revision)
     changed = live("p", seq=2)
     assert await trees.put(changed, revision) != revision
 
@@ -198,7 +197,7 @@ async def test_an_index_of_a_newer_ritbot_is_left_alone(server: OpenSearch, name
 
 
 async def test_an_index_of_an_earlier_ritbot_gets_the_fields_that_came_since(server: OpenSearch, name: str) -> None:
-    properties = {"key": WORD, "site": WORD, "seq": NUMBER, "state": KEPT}
+    properties = {"key": WORD, "site": WORD, "seq": NUMBER, "state": UNINDEXED}
     mapping = {"dynamic": "strict", "_meta": {"schema": 1}, "properties": properties}
     body = {"aliases": {f"{name}-watch": {}}, "mappings": mapping}
     await server.call(lambda client: client.indices.create(index=f"{name}-watch-1", body=body))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.model import Block, BlockKind, Chunk, Node, Page, PageRecord
-from ingest.ports import Hit, Located, Outline, OutlineHeading, SiteAncestor, Stored, TreeStore
+from ingest.ports import Hit, Located, Outline, OutlineHeading, SiteAncestor, TreeStore, VersionedRecord
 from ingest.text.chunks import Sizes, chunk_page
 from navigator.retrieval.forest import Numbering
 from navigator.retrieval.passages import ChunkPassages, blocks_within
@@ -31,9 +31,9 @@ class OnePage:
         self.page = page
         self.chunk_ids = chunk_ids
 
-    async def get(self, key: str) -> Stored | None:
+    async def get(self, key: str) -> VersionedRecord | None:
         record = PageRecord(KEY, "docs", "live", 1, READ_AT, READ_AT, page=self.page, chunk_ids=self.chunk_ids)
-        return Stored(record, "1") if key == KEY else None
+        return VersionedRecord(record, "1") if key == KEY else None
 
     async def nodes(self, ids: Iterable[str]) -> Mapping[str, Located]:
         headings = tuple(
