@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from ingest.text.scripts import HAN_AND_KANA
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PATH_SAFE = "/!$&'()*+,;=:@-._~%"
@@ -167,12 +169,11 @@ def _is_tracking(parameter: str) -> bool:
 # and from word border to word border, the end only after the start. So terms are whole words of one line and one cell.
 # Chinese and Japanese mark no words: there, borders at punctuation are the ones on which all browsers agree.
 _DIRECTIVE = ":~:"
-_CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-_CJK_CHAR = re.compile(f"[{_CJK}]")
+_CJK_CHAR = re.compile(f"[{HAN_AND_KANA}]")
 _LETTER = re.compile(r"[^\W_]")
-_UNIT = re.compile(rf"[{_CJK}]{{1,24}}[^\w\s]*|[^\s{_CJK}]+")
+_UNIT = re.compile(rf"[{HAN_AND_KANA}]{{1,24}}[^\w\s]*|[^\s{HAN_AND_KANA}]+")
 _TERM_WEIGHT = 60
-_STRETCH_BORDER = re.compile(rf"[\n\t\r\f\v\x85\u2028\u2029]|\s{{2,}}|[^\s{_CJK}]{{{_TERM_WEIGHT + 1},}}")
+_STRETCH_BORDER = re.compile(rf"[\n\t\r\f\v\x85\u2028\u2029]|\s{{2,}}|[^\s{HAN_AND_KANA}]{{{_TERM_WEIGHT + 1},}}")
 _STABLE_WEIGHT = 10
 _EXACT_WEIGHT = 100
 

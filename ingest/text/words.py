@@ -17,12 +17,14 @@ from itertools import chain
 
 import snowballstemmer
 
+from ingest.text.scripts import UNSPACED
+
 ANALYSER_VERSION = "1"
 """Raised whenever the same text may give other terms."""
 
-LONGEST = 120
-"""Characters. A longer term is cut: search servers split or refuse those of a few hundred."""
-REMEMBERED = 50_000
+MAX_TERM_CHARACTERS = 120
+"""A longer term is cut: search servers split or refuse those of a few hundred."""
+MAX_REMEMBERED_WORDS = 50_000
 """How many words and identifiers are remembered with their terms, for each language."""
 
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x10000)) if unicodedata.category(char)[0] == "M")
@@ -37,11 +39,7 @@ _PIECE = re.compile(_LETTERS)
 _SMALL = r"[^\W\dA-Z_]"
 _WORD = re.compile(rf"[A-Z]{{2,}}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?{_SMALL}(?:{_SMALL}|[{_MARKS}])*|[A-Z]+|\d+")
 """HTTPServer2 is HTTP, Server and 2; the plural of an abbreviation (URLs) is one word."""
-_UNSPACED = (  # Thai, Lao; Burmese; Hangul; Khmer; Han, Kana, Hangul
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u318f\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_SCRIPT = re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
+_SCRIPT = re.compile(rf"([{UNSPACED}]+)|[^{UNSPACED}]+")
 _CONTRACTED = re.compile(r"'(?:s|t|d|m|re|ve|ll)$", re.IGNORECASE)
 _MARK_STORM = re.compile(rf"([{_MARKS}\U00010000-\U0001ffff]{{30}})[{_MARKS}\U00010000-\U0001ffff]+")
 """More marks in a row than Unicode's stream-safe format allows (UAX 15): to normalise them takes quadratic time. The
@@ -94,14 +92,14 @@ class _Analyser(dict[str, tuple[str, ...]]):
         known = _STEMMERS.get(code) in snowballstemmer.algorithms()
         self._stemmer = snowballstemmer.stemmer(_STEMMERS[code]) if known else None
         self._lock = threading.Lock()
-        self._stem = lru_cache(REMEMBERED)(self._stem_anew)
+        self._stem = lru_cache(MAX_REMEMBERED_WORDS)(self._stem_anew)
 
     def __missing__(self, run: str) -> tuple[str, ...]:
         parts = ((match[0], match[1]) for match in _SCRIPT.finditer(run))
         found = chain.from_iterable(_pairs(part) if unspaced else self._identifier(part) for part, unspaced in parts)
         result = tuple(dict.fromkeys(found))
-        if len(run) <= LONGEST and len(result) <= 12:
-            if len(self) >= REMEMBERED:
+        if len(run) <= MAX_TERM_CHARACTERS and len(result) <= 12:
+            if len(self) >= MAX_REMEMBERED_WORDS:
                 self.clear()
             self[run] = result
         return result
@@ -141,7 +139,7 @@ _analyser = cache(_Analyser)
 
 
 def _fold(name: str) -> str:
-    return name.casefold().replace("i\u0307", "i")[:LONGEST]
+    return name.casefold().replace("i\u0307", "i")[:MAX_TERM_CHARACTERS]
 
 
 def _pairs(text: str) -> Iterator[str]:

@@ -26,6 +26,7 @@ from itertools import chain, count, pairwise
 from uuid import UUID, uuid5
 
 from ingest.model import Node, Page
+from ingest.text.scripts import HAN_AND_KANA, SOUTH_EAST_ASIAN
 
 NAMESPACE = UUID("6f0c0f0e-5d4b-5c63-9a58-2a1d3b6c7e91")
 """The UUID namespace of node ids. Changing it changes every id that is given from then on."""
@@ -40,7 +41,7 @@ FEW = 5
 NEAR = 2
 """How far around the expected place old sections are weighed too. Their words decide, their place only proposes."""
 
-_WORD = re.compile(r"[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|\w")
+_WORD = re.compile(rf"[^\W{SOUTH_EAST_ASIAN}{HAN_AND_KANA}]+|\w")
 """A word, or one character of a script that is written without spaces."""
 _COUNTED = re.compile(r"\d$")
 """Anchors that end in a digit are often counted through the page (id3, example-2, autotoc_md12)."""

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
+from ingest.text.scripts import UNSPACED
 from ingest.text.words import terms
 from navigator.citations.marks import paragraphs
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_PIECE = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _NUMBER = re.compile(r"([-+]?)(\d{1,3}(?:,\d{3}){1,9}|\d{1,30})(?:[.,](\d{1,30}))?(%?)")
 _MARKUP = re.compile(
     r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)"

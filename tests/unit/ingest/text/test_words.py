@@ -15,7 +15,7 @@ import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.text.words import LONGEST, terms
+from ingest.text.words import MAX_TERM_CHARACTERS, terms
 
 LANGUAGES = (
     "ar ca cs da de el en eo es et eu fa fi fr ga hi hu hy id it ja ko lt nb ne nl nn no pl pt ro ru sr st sv ta th "
@@ -137,7 +137,7 @@ def test_a_text_without_letters_and_digits_has_no_terms(text: str) -> None:
 
 
 def test_a_term_that_no_search_server_would_take_is_cut() -> None:
-    assert terms("x" * 20_000) == ["x" * LONGEST]
+    assert terms("x" * 20_000) == ["x" * MAX_TERM_CHARACTERS]
 
 
 ALPHABETS = st.one_of(
@@ -153,7 +153,7 @@ ALPHABETS = st.one_of(
 def test_any_text_in_any_language_gives_terms_that_survive_joining_and_splitting(text: str, language: str) -> None:
     found = terms(text, language)
     assert " ".join(found).split() == found
-    assert all(0 < len(term) <= LONGEST for term in found)
+    assert all(0 < len(term) <= MAX_TERM_CHARACTERS for term in found)
     assert all(any(unicodedata.category(char)[0] in "LNM" for char in term) for term in found)
     " ".join(found).encode()
     assert terms(text, language) == found
