@@ -260,6 +260,9 @@ class Scope:
         return (self.sites is None or site in self.sites) and (self.versions is None or version in self.versions)
 
 
+EVERYWHERE = Scope()
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One documentation site. `start` is an http(s) URL (a page, or a sitemap.xml) or a folder.

@@ -25,9 +25,9 @@ from typing import Any, BinaryIO
 from ingest.concurrency import for_each
 from ingest.errors import BackupUnusable
 
-FORMAT = 1
+BACKUP_FORMAT = 1
 _END = "end"
-_SIDE_BY_SIDE = 16
+_LINES_AT_ONCE = 16
 
 Json = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ async def write(
             digest.update(raw)
             packed.write(raw)
 
-        add({"ritbot_backup": FORMAT, "ritbot": version, "made_at": now.isoformat()})
+        add({"ritbot_backup": BACKUP_FORMAT, "ritbot": version, "made_at": now.isoformat()})
         for section in sections:
             async for line in section.lines:
                 add({section.name: line})
@@ -100,7 +100,7 @@ async def put_back(
             counts[name] += 1
             progress(counts)
 
-        await for_each(_of(file, name), one, _SIDE_BY_SIDE)
+        await for_each(_of(file, name), one, _LINES_AT_ONCE)
 
 
 async def _of(file: BinaryIO, section: str) -> AsyncIterator[Json]:
@@ -132,8 +132,10 @@ def lines(file: BinaryIO) -> Iterator[tuple[str, Json]]:
 
 def _check_header(header: Json) -> None:
     found = header["ritbot_backup"]
-    if found != FORMAT:
-        raise BackupUnusable(f"the backup has format {found}, this ritbot reads {FORMAT}: use the ritbot that made it")
+    if found != BACKUP_FORMAT:
+        raise BackupUnusable(
+            f"the backup has format {found}, this ritbot reads {BACKUP_FORMAT}: use the ritbot that made it"
+        )
 
 
 def _check_end(end: Json, digest: str, rest: bytes) -> None:

@@ -19,9 +19,9 @@ from ingest.model import PageRecord
 from ingest.notes import NoteEntry, Notes
 from ingest.ports import TreeStore, WatchState
 
-SKIPPED = 1_000_000
+SEQS_LEFT_OUT = 1_000_000
 """Seqs of each page that are left out: more than a page is announced between a backup and its restore."""
-_SIDE_BY_SIDE = 16
+_RECORDS_AT_ONCE = 16
 
 
 def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> list[BackupSection]:
@@ -42,7 +42,7 @@ def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> list[BackupSec
         state = _watch(line)
         await trees.watch(state)
         if state.seq:
-            await trees.reserve(state.key, state.site, above=state.seq + SKIPPED - 1)
+            await trees.reserve(state.key, state.site, above=state.seq + SEQS_LEFT_OUT - 1)
 
     return [
         BackupSection("records", _records(trees), _record, put_record),
@@ -85,7 +85,7 @@ async def _records(trees: TreeStore) -> AsyncIterator[Json]:
     batch: list[str] = []
     async for state in trees.scan():
         batch.append(state.key)
-        if len(batch) == _SIDE_BY_SIDE:
+        if len(batch) == _RECORDS_AT_ONCE:
             for line in await _read(trees, batch):
                 yield line
             batch = []

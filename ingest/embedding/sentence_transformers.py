@@ -31,7 +31,7 @@ MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """model.safetensors as published by sentence-transformers/all-MiniLM-L6-v2."""
 
-QUERY_CHARACTERS = 4000
+MAX_QUERY_CHARACTERS = 4000
 """More of a question than this no embedding model reads; cut before tokenizing."""
 
 
@@ -59,7 +59,7 @@ def packaged_minilm() -> Path:
     return folder
 
 
-BATCHES_A_STRETCH = 4
+BATCHES_SORTED_TOGETHER = 4
 """Texts of like length share a batch, which saves padding: sort several batches' worth at a time."""
 
 
@@ -132,7 +132,7 @@ class SentenceTransformerEmbedder:
         return await done
 
     async def embed_query(self, text: str) -> Vector:
-        query = text[:QUERY_CHARACTERS]
+        query = text[:MAX_QUERY_CHARACTERS]
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._encode_query, query)
 
     async def _work(self) -> None:
@@ -144,7 +144,7 @@ class SentenceTransformerEmbedder:
             texts = [text for wanted, _ in batch for text in wanted]
             vectors: list[Vector] = []
             try:
-                stretch = BATCHES_A_STRETCH * self._batch_size
+                stretch = BATCHES_SORTED_TOGETHER * self._batch_size
                 for start in range(0, len(texts), stretch):
                     if all(done.done() for _, done in batch):
                         break

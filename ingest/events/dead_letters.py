@@ -11,10 +11,10 @@ from ingest.events.codec import DeadLetter, load_dead
 from ingest.events.topics import dead_topic
 from ingest.ports import EventLog
 
-GROUP = "ritbot.dead-letters"
+DEAD_LETTER_GROUP = "ritbot.dead-letters"
 """The consumer group whose offsets say which dead letters are settled: sent back, or let be."""
 
-_PATIENCE = 60.0
+_MAX_WAIT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class KeptLetter:
 
 async def dead_letters(log: EventLog, topic: str) -> AsyncIterator[KeptLetter]:
     """All that the topic's dead-letter topic keeps, those that are settled among them. Raises Undecodable."""
-    settled = await log.committed(dead_topic(topic), GROUP)
+    settled = await log.committed(dead_topic(topic), DEAD_LETTER_GROUP)
     async for record in log.read(dead_topic(topic)):
         waits = record.offset >= settled.get(record.partition, 0)
         yield KeptLetter(load_dead(record.value), record.timestamp, waits)
@@ -41,13 +41,13 @@ async def settle(log: EventLog, topic: str, *, again: bool = True) -> int:
     A letter is appended before it is acknowledged: stopped half-way, the next call goes on, and may repeat one.
     Raises Undecodable for a letter that is none, StoreUnavailable if letters do not come."""
     dead = dead_topic(topic)
-    waiting = await log.lag(dead, GROUP)
+    waiting = await log.lag(dead, DEAD_LETTER_GROUP)
     done = 0
     if not waiting:
         return 0
-    async with log.consume(dead, GROUP) as consumer:
+    async with log.consume(dead, DEAD_LETTER_GROUP) as consumer:
         while done < waiting:
-            found = await consumer.take(wait=_PATIENCE)
+            found = await consumer.take(wait=_MAX_WAIT_SECONDS)
             if not found:
                 raise StoreUnavailable(f"{waiting - done} dead letters of {topic} did not come: is the log busy?")
             [record] = found

@@ -15,7 +15,7 @@ PRIVATE = "bot."
 
 DEAD_SUFFIX = ".dead"
 
-MAX_BYTES = 512 * 1024
+MAX_RECORD_BYTES = 512 * 1024
 """Key and value together. A dead letter, which holds such a record in base64, still fits into Kafka's usual 1 MiB."""
 
 
@@ -27,7 +27,7 @@ def dead_topic(topic: str) -> str:
 def check_size(topic: str, key: bytes, value: bytes | None) -> None:
     """Raises RecordTooLarge; dead letters may be as large as what they hold makes them."""
     size = len(key) + len(value or b"")
-    most = MAX_BYTES * (2 if topic.endswith(DEAD_SUFFIX) else 1)
+    most = MAX_RECORD_BYTES * (2 if topic.endswith(DEAD_SUFFIX) else 1)
     if size > most:
         raise RecordTooLarge(f"a record of {size} bytes is too large for {topic}: at most {most} are taken")
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import sentencex
 
-WINDOW = 10_000
+WINDOW_CHARACTERS = 10_000
 """Characters looked at together. The time sentencex takes grows with the square of the text where quotation marks
 never close."""
 
@@ -31,9 +31,9 @@ def sentences(text: str, language: str = "en") -> list[str]:
 def _of_line(line: str, code: str) -> Iterator[str]:
     start = 0
     while start < len(line):
-        window = line[start : start + WINDOW]
+        window = line[start : start + WINDOW_CHARACTERS]
         ends = _ends(window, code)
-        if start + WINDOW < len(line) and len(ends) > 1:
+        if start + WINDOW_CHARACTERS < len(line) and len(ends) > 1:
             ends.pop()  # that sentence may go on beyond the window
         for begin, end in pairwise((0, *ends)):
             yield window[begin:end]

@@ -9,9 +9,8 @@ import pytest
 
 from ingest.errors import GroupBusy, RecordTooLarge, Undecodable
 from ingest.events.codec import load_dead
-from ingest.events.dead_letters import GROUP as DEAD_LETTERS
-from ingest.events.dead_letters import dead_letters, send_again, settle
-from ingest.events.topics import MAX_BYTES, dead_topic
+from ingest.events.dead_letters import DEAD_LETTER_GROUP, dead_letters, send_again, settle
+from ingest.events.topics import MAX_RECORD_BYTES, dead_topic
 from ingest.ports import EventLog
 from tests.contract.conftest import OpenLog
 from tests.contract.log_reading import JOINED, drain, one, read
@@ -59,10 +58,10 @@ async def test_many_appends_at_once_are_all_there(log: EventLog, topic: str) -> 
 
 
 async def test_the_largest_record_is_taken_and_a_larger_one_is_refused(log: EventLog, topic: str) -> None:
-    await log.append(topic, "k", b"x" * (MAX_BYTES - 1))
-    with pytest.raises(RecordTooLarge, match=str(MAX_BYTES)):
-        await log.append(topic, "k", b"x" * MAX_BYTES)
-    assert [len(record.value or b"") for record in await read(log, topic)] == [MAX_BYTES - 1]
+    await log.append(topic, "k", b"x" * (MAX_RECORD_BYTES - 1))
+    with pytest.raises(RecordTooLarge, match=str(MAX_RECORD_BYTES)):
+        await log.append(topic, "k", b"x" * MAX_RECORD_BYTES)
+    assert [len(record.value or b"") for record in await read(log, topic)] == [MAX_RECORD_BYTES - 1]
 
 
 async def test_an_empty_topic_reads_as_nothing(log: EventLog, topic: str) -> None:
@@ -149,7 +148,7 @@ async def test_a_dead_record_is_kept_with_its_reason_and_place_and_its_offset_is
     assert letter.record.timestamp == record.timestamp
 
 
-@pytest.mark.parametrize("value", [b"x" * (MAX_BYTES - 3), None], ids=["largest", "tombstone"])
+@pytest.mark.parametrize("value", [b"x" * (MAX_RECORD_BYTES - 3), None], ids=["largest", "tombstone"])
 async def test_any_record_that_was_taken_can_be_given_up(log: EventLog, topic: str, value: bytes | None) -> None:
     await log.append(topic, "kéy", value and value[:-1])
     async with log.consume(topic, "g") as consumer:
@@ -191,7 +190,7 @@ async def test_the_dead_letters_of_one_key_are_sent_again_in_order_and_no_others
     assert await send_again(log, topic, "a") == 2
     assert await send_again(log, topic, "c") == 0
     assert [(record.key, record.value) for record in await drain(log, topic, "g")] == [("a", b"1"), ("a", b"3")]
-    assert await log.lag(dead_topic(topic), DEAD_LETTERS) == 3
+    assert await log.lag(dead_topic(topic), DEAD_LETTER_GROUP) == 3
 
 
 async def test_a_dead_letter_that_is_none_is_not_passed_over(log: EventLog, topic: str) -> None:

@@ -15,7 +15,7 @@ from bot.terminal.console import print_json
 from deploy.commands.command_line import Config, Folder, Json, console, fail, needs_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
-from ingest.events.dead_letters import GROUP, KeptLetter, dead_letters, send_again, settle
+from ingest.events.dead_letters import DEAD_LETTER_GROUP, KeptLetter, dead_letters, send_again, settle
 from ingest.events.topics import PAGES, dead_topic
 from ingest.ports import EventLog
 
@@ -74,7 +74,7 @@ async def act(settings: Settings, console: Console, *, replay: str | None) -> in
 
 async def waiting(events: EventLog) -> int:
     """How many wait, without reading them."""
-    return sum([await events.lag(dead_topic(topic), GROUP) for topic in TOPICS])
+    return sum([await events.lag(dead_topic(topic), DEAD_LETTER_GROUP) for topic in TOPICS])
 
 
 def _fields(kept: KeptLetter) -> dict[str, object]:

@@ -27,12 +27,12 @@ from aiokafka.errors import (
 )
 
 from ingest.errors import GroupBusy, IngestError, RecordTooLarge, StoreUnavailable
-from ingest.events.topics import MAX_BYTES
+from ingest.events.topics import MAX_RECORD_BYTES
 from ingest.ports import Record
 
-_MOMENT = 2.0
+_LATE_START_SECONDS = 2.0
 
-MAX_REQUEST_BYTES = 4 * MAX_BYTES
+MAX_REQUEST_BYTES = 4 * MAX_RECORD_BYTES
 """Of a request, and of a dead letter's record: a value grows by a third in base64, a key is there twice."""
 
 Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -135,7 +135,7 @@ async def start(client: Client, within: float) -> None:
             await asyncio.shield(starting)
     finally:
         if not starting.done():
-            await asyncio.wait([starting], timeout=_MOMENT)
+            await asyncio.wait([starting], timeout=_LATE_START_SECONDS)
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
 

@@ -14,10 +14,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
-from ingest.model import Chunk, Scope
+from ingest.model import EVERYWHERE, Chunk, Scope
 from ingest.ports import Hit, Vector
-
-_EVERYWHERE = Scope()
 
 
 class Vectors(Protocol):
@@ -93,20 +91,20 @@ class SplitChunkIndex:
         task.add_done_callback(forget)
         await asyncio.shield(task)
 
-    async def dense(self, vector: Vector, k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
+    async def dense(self, vector: Vector, k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         return await self._vectors.dense(vector, k, scope)
 
-    async def words(self, terms: Sequence[str], k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
+    async def words(self, terms: Sequence[str], k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         return await self._words.words(terms, k, scope)
 
-    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+    async def ids_of(self, page_key: str, scope: Scope = EVERYWHERE) -> Mapping[str, str]:
         embedded, worded = await asyncio.gather(
             self._vectors.ids_of(page_key, scope), self._words.ids_of(page_key, scope)
         )
         whole = {chunk_id: known for chunk_id, known in embedded.items() if worded.get(chunk_id) == known}
         return {**dict.fromkeys((*embedded, *worded), ""), **whole}
 
-    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+    async def pages(self, scope: Scope = EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
         given: set[tuple[str, str]] = set()
         for half in (self._vectors, self._words):
             async for pair in half.pages(scope):
@@ -117,6 +115,6 @@ class SplitChunkIndex:
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         return await self._vectors.vectors(input_hashes)
 
-    async def count(self, scope: Scope = _EVERYWHERE) -> int:
+    async def count(self, scope: Scope = EVERYWHERE) -> int:
         """The chunks that have a vector."""
         return await self._vectors.count(scope)

@@ -24,18 +24,17 @@ from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from ingest.errors import IndexMismatch, StoreUnavailable
-from ingest.model import Chunk, Scope
+from ingest.model import EVERYWHERE, Chunk, Scope
 from ingest.ports import Hit, Vector
 from ingest.retry import STORE_RETRIES, NotNow, retrying
 
 _T = TypeVar("_T")
 
-_EVERYWHERE = Scope()
 _FIELDS = ("page", "site", "version", "input")
 _STRICT = models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False)
-_MAY_PASS = frozenset({429, 500, 502, 503, 504})
-_POINTS_A_REQUEST = 256
-_IDS_A_REQUEST = 1000
+_PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
+_POINTS_PER_UPSERT = 256
+_IDS_PER_REQUEST = 1000
 
 
 class QdrantVectors:
@@ -176,8 +175,8 @@ class QdrantVectors:
             models.PointStruct(id=chunk.id, vector=self._checked(vector), payload=_payload(chunk))
             for chunk, vector in zip(chunks, vectors, strict=True)
         ]
-        for start in range(0, len(points), _POINTS_A_REQUEST):
-            await self._upsert(points[start : start + _POINTS_A_REQUEST])
+        for start in range(0, len(points), _POINTS_PER_UPSERT):
+            await self._upsert(points[start : start + _POINTS_PER_UPSERT])
 
     async def _upsert(self, points: list[models.PointStruct]) -> None:
         await self._call(lambda client: client.upsert(self._name, points, wait=True))
@@ -185,15 +184,15 @@ class QdrantVectors:
     async def delete(self, ids: Iterable[str]) -> None:
         """Unknown ids are no error."""
         gone: list[models.ExtendedPointId] = list(ids)
-        for start in range(0, len(gone), _IDS_A_REQUEST):
-            await self._delete(models.PointIdsList(points=gone[start : start + _IDS_A_REQUEST]))
+        for start in range(0, len(gone), _IDS_PER_REQUEST):
+            await self._delete(models.PointIdsList(points=gone[start : start + _IDS_PER_REQUEST]))
 
     async def _delete(self, points: models.PointIdsList) -> None:
         await self._call(lambda client: client.delete(self._name, points, wait=True))
 
     # --- reading
 
-    async def dense(self, vector: Vector, k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
+    async def dense(self, vector: Vector, k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         """As ingest.ports.ChunkIndex."""
         query = self._checked(vector)
         if k <= 0:
@@ -212,13 +211,13 @@ class QdrantVectors:
         hits = [Hit(str(p.id), p.payload["node"], p.payload["page"], p.score) for p in answer.points if p.payload]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
-    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+    async def ids_of(self, page_key: str, scope: Scope = EVERYWHERE) -> Mapping[str, str]:
         """As ingest.ports.ChunkIndex. Raises IndexMismatch once another collection is the live one."""
         await self._check_live()
         found = self._scroll(_filter(scope, page=[page_key]), ["input"])
         return {str(record.id): record.payload["input"] async for record in found if record.payload}
 
-    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+    async def pages(self, scope: Scope = EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
         """As ingest.ports.ChunkIndex, but each pair as often as there are chunks."""
         async for record in self._scroll(_filter(scope), ["page", "site"]):
             if record.payload:
@@ -228,8 +227,8 @@ class QdrantVectors:
         """As ingest.ports.ChunkIndex."""
         wanted = list(dict.fromkeys(input_hashes))
         found: dict[str, Vector] = {}
-        for start in range(0, len(wanted), _IDS_A_REQUEST):
-            only = _filter(_EVERYWHERE, input=wanted[start : start + _IDS_A_REQUEST])
+        for start in range(0, len(wanted), _IDS_PER_REQUEST):
+            only = _filter(EVERYWHERE, input=wanted[start : start + _IDS_PER_REQUEST])
             async for record in self._scroll(only, ["input"], vectors=True):
                 if record.payload:
                     found[record.payload["input"]] = cast(Vector, record.vector)
@@ -239,7 +238,7 @@ class QdrantVectors:
         self, only: models.Filter | None, fields: list[str], *, vectors: bool = False
     ) -> AsyncIterator[models.Record]:
         """All points that the filter lets through, by id, with these fields of their payload."""
-        asked = {"scroll_filter": only, "with_payload": fields, "with_vectors": vectors, "limit": _IDS_A_REQUEST}
+        asked = {"scroll_filter": only, "with_payload": fields, "with_vectors": vectors, "limit": _IDS_PER_REQUEST}
         offset: Any = None
         while True:
             page, offset = await self._call(partial(self._page, asked, offset))
@@ -251,7 +250,7 @@ class QdrantVectors:
     async def _page(self, asked: dict[str, Any], offset: Any, client: AsyncQdrantClient) -> tuple[list[Any], Any]:
         return await client.scroll(self._name, offset=offset, **asked)
 
-    async def count(self, scope: Scope = _EVERYWHERE) -> int:
+    async def count(self, scope: Scope = EVERYWHERE) -> int:
         """As ingest.ports.ChunkIndex."""
         only = _filter(scope)
         return (await self._call(lambda client: client.count(self._name, count_filter=only, exact=True))).count
@@ -290,7 +289,7 @@ class QdrantVectors:
     def _translated(self, error: UnexpectedResponse) -> StoreUnavailable | IndexMismatch:
         said = error.content.decode("utf-8", "replace")[:500]
         what = f"Qdrant at {self._url} answers {error.status_code} ({said})"
-        if error.status_code in _MAY_PASS:
+        if error.status_code in _PASSING_STATUSES:
             return NotNow(what)
         if error.status_code == 404:
             return IndexMismatch(f"{what}: another embedding model took over, or somebody removed it. Start again")

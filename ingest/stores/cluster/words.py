@@ -17,18 +17,17 @@ from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 from ingest.errors import IndexMismatch
-from ingest.model import Chunk, Scope, sha256
+from ingest.model import EVERYWHERE, Chunk, Scope, sha256
 from ingest.ports import Hit
 from ingest.stores.cluster.opensearch import ONE_SHARD, UNINDEXED, WORD, BulkItem, Json, NoIndex, OpenSearch
 
 Refresh = Literal["now", "wait_for"]
 
-_EVERYWHERE = Scope()
-_LONGEST_TERM = 120
+_MAX_TERM_CHARACTERS = 120
 """In characters, of which Lucene counts some as two."""
-_TERMS_A_QUERY = 1000
-_BEST_OF_A_PART = 1000
-_PAGES_A_REQUEST = 1000
+_TERMS_PER_QUERY = 1000
+_MIN_HITS_PER_PART = 1000
+_PAGES_PER_REQUEST = 1000
 _INDEX: Json = {
     "settings": {
         "index": {
@@ -85,13 +84,13 @@ class OpenSearchWords:
             if items and self._refresh == "now":
                 await self._server.refresh(self._alias)
 
-    async def words(self, terms: Sequence[str], k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
+    async def words(self, terms: Sequence[str], k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         """As ingest.ports.ChunkIndex."""
         wanted = list(dict.fromkeys(_terms(" ".join(terms))))
         if k <= 0 or not wanted:
             return []
-        parts = [wanted[start : start + _TERMS_A_QUERY] for start in range(0, len(wanted), _TERMS_A_QUERY)]
-        depth = k if len(parts) == 1 else max(k, _BEST_OF_A_PART)
+        parts = [wanted[start : start + _TERMS_PER_QUERY] for start in range(0, len(wanted), _TERMS_PER_QUERY)]
+        depth = k if len(parts) == 1 else max(k, _MIN_HITS_PER_PART)
         with self._there():
             answers = await asyncio.gather(*(self._best(part, depth, scope) for part in parts))
         hits: dict[str, Hit] = {}
@@ -111,7 +110,7 @@ class OpenSearchWords:
         found = (await self._server.search(self._alias, body))["hits"]["hits"]
         return [Hit(hit["_id"], hit["_source"]["node"], hit["_source"]["page"], hit["sort"][0]) for hit in found]
 
-    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+    async def ids_of(self, page_key: str, scope: Scope = EVERYWHERE) -> Mapping[str, str]:
         """As ingest.ports.ChunkIndex; also what a writer that failed half-way has left."""
         query = {"bool": {"filter": [{"term": {"page": page_key}}, *_filter(scope)]}}
         with self._there():
@@ -119,11 +118,11 @@ class OpenSearchWords:
             found = self._server.every(self._alias, query, "chunk", ["input"])
             return {document.id: document.source["input"] async for document in found}
 
-    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+    async def pages(self, scope: Scope = EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
         """As ingest.ports.ChunkIndex; in the order of the keys."""
         await self._server.refresh(self._alias)
         sources = [{field: {"terms": {"field": field}}} for field in ("page", "site")]
-        pairs: dict[str, Any] = {"size": _PAGES_A_REQUEST, "sources": sources}
+        pairs: dict[str, Any] = {"size": _PAGES_PER_REQUEST, "sources": sources}
         body = {"size": 0, "query": {"bool": {"filter": _filter(scope)}}, "aggs": {"pairs": {"composite": pairs}}}
         while True:
             found = (await self._server.search(self._alias, body))["aggregations"]["pairs"]
@@ -157,7 +156,7 @@ def _source(chunk: Chunk) -> Json:
 
 
 def _terms(text: str) -> Iterable[str]:
-    return (term if len(term) <= _LONGEST_TERM else f"sha256:{sha256(term)}" for term in text.split())
+    return (term if len(term) <= _MAX_TERM_CHARACTERS else f"sha256:{sha256(term)}" for term in text.split())
 
 
 def _filter(scope: Scope) -> list[dict[str, Any]]:

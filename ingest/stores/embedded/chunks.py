@@ -25,18 +25,17 @@ from typing import Self, TypeVar, cast
 import qdrant_edge as edge
 
 from ingest.errors import FolderBusy, IndexMismatch, StoreUnavailable
-from ingest.model import Chunk, Scope
+from ingest.model import EVERYWHERE, Chunk, Scope
 from ingest.ports import Hit, Vector
 
 _T = TypeVar("_T")
 _Step = Callable[[edge.EdgeShard], None]
 
-_EVERYWHERE = Scope()
 _BM25 = edge.Bm25Params(k=1.2, b=0.75)
-_POINTS_A_STEP = 128
+_POINTS_PER_UPDATE = 128
 """Points in one update: Edge holds the GIL for as long as one takes, about 20 ms."""
-_POINTS_A_CALL = 1000
-_NEVER = 10**9
+_POINTS_PER_CALL = 1000
+_NO_GRAPH_BELOW_KILOBYTES = 10**9
 
 
 @dataclass(slots=True)
@@ -85,12 +84,14 @@ class EdgeChunkIndex:
         for _, vector in pairs:
             self._check(vector)
         await self._write(
-            [partial(_upsert, pairs[i : i + _POINTS_A_STEP]) for i in range(0, len(pairs), _POINTS_A_STEP)]
+            [partial(_upsert, pairs[i : i + _POINTS_PER_UPDATE]) for i in range(0, len(pairs), _POINTS_PER_UPDATE)]
         )
 
     async def delete(self, ids: Iterable[str]) -> None:
         gone: list[edge.PointId] = list(ids)
-        await self._write([partial(_delete, gone[i : i + _POINTS_A_CALL]) for i in range(0, len(gone), _POINTS_A_CALL)])
+        await self._write(
+            [partial(_delete, gone[i : i + _POINTS_PER_CALL]) for i in range(0, len(gone), _POINTS_PER_CALL)]
+        )
 
     async def _write(self, steps: Sequence[_Step]) -> None:
         if not steps:
@@ -103,7 +104,10 @@ class EdgeChunkIndex:
 
     async def _commit(self) -> None:
         """Apply and flush what is waiting, until nothing is. A write that fails fails alone; a flush that fails
-        fails all that it was for."""
+        fails all that it was for.
+
+        A flush costs a disk's sync however much it writes, so whoever comes during one waits for the next, together with
+        all others. The event offset is committed only after `upsert` returns: nothing may be told done before its flush."""
         while self._waiting:
             group, self._waiting = self._waiting, []
             failures = [await self._failure(write.steps) for write in group]
@@ -126,11 +130,11 @@ class EdgeChunkIndex:
 
     # --- reading
 
-    async def dense(self, vector: Vector, k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
+    async def dense(self, vector: Vector, k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         self._check(vector)
         return await self._search(edge.Query.Nearest(list(vector)), k, scope)
 
-    async def words(self, terms: Sequence[str], k: int, scope: Scope = _EVERYWHERE) -> Sequence[Hit]:
+    async def words(self, terms: Sequence[str], k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         return await self._search(edge.TextQuery("terms", " ".join(terms), _BM25), k, scope)
 
     async def _search(self, query: edge.Query | edge.TextQuery, k: int, scope: Scope) -> Sequence[Hit]:
@@ -147,11 +151,11 @@ class EdgeChunkIndex:
         hits = [Hit(str(p.id), p.payload["node"], p.payload["page"], p.score) for p in points if p.payload]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
-    async def ids_of(self, page_key: str, scope: Scope = _EVERYWHERE) -> Mapping[str, str]:
+    async def ids_of(self, page_key: str, scope: Scope = EVERYWHERE) -> Mapping[str, str]:
         found = self._scroll(_filter(scope, page=[page_key]), ["input"])
         return {str(record.id): record.payload["input"] async for record in found if record.payload}
 
-    async def pages(self, scope: Scope = _EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
+    async def pages(self, scope: Scope = EVERYWHERE) -> AsyncIterator[tuple[str, str]]:
         given: set[tuple[str, str]] = set()
         async for record in self._scroll(_filter(scope), ["page", "site"]):
             if record.payload and (pair := (record.payload["page"], record.payload["site"])) not in given:
@@ -161,8 +165,8 @@ class EdgeChunkIndex:
     async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]:
         wanted = list(dict.fromkeys(input_hashes))
         found: dict[str, Vector] = {}
-        for i in range(0, len(wanted), _POINTS_A_CALL):
-            only = _filter(_EVERYWHERE, input=wanted[i : i + _POINTS_A_CALL])
+        for i in range(0, len(wanted), _POINTS_PER_CALL):
+            only = _filter(EVERYWHERE, input=wanted[i : i + _POINTS_PER_CALL])
             async for record in self._scroll(only, ["input"], with_vector=True):
                 if record.payload:
                     found[record.payload["input"]] = cast(Vector, record.vector)
@@ -176,7 +180,7 @@ class EdgeChunkIndex:
         while True:
             request = edge.ScrollRequest(
                 offset=offset,
-                limit=_POINTS_A_CALL,
+                limit=_POINTS_PER_CALL,
                 filter=only,
                 with_payload=fields,
                 with_vector=with_vector,
@@ -187,7 +191,7 @@ class EdgeChunkIndex:
             if offset is None:
                 return
 
-    async def count(self, scope: Scope = _EVERYWHERE) -> int:
+    async def count(self, scope: Scope = EVERYWHERE) -> int:
         request = edge.CountRequest(exact=True, filter=_filter(scope))
         return await self._call(lambda shard: shard.count(request))
 
@@ -259,8 +263,8 @@ class EdgeChunkIndex:
     def _config(self) -> edge.EdgeConfig:
         return edge.EdgeConfig(
             vectors=edge.EdgeVectorParams(size=self._dimensions, distance=edge.Distance.Cosine),
-            hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=_NEVER),
-            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_NEVER),
+            hnsw_config=edge.HnswIndexConfig(m=0, ef_construct=4, full_scan_threshold=_NO_GRAPH_BELOW_KILOBYTES),
+            optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_NO_GRAPH_BELOW_KILOBYTES),
         )
 
 

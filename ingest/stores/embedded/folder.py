@@ -29,7 +29,7 @@ from ingest.model import sha256
 if sys.platform != "win32":
     import fcntl
 
-FORMAT = 1
+FOLDER_FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Stamp:
     embedder: str
     dimensions: int
     analyser: str
-    format: int = FORMAT
+    format: int = FOLDER_FORMAT
 
     @property
     def slug(self) -> str:
@@ -109,9 +109,9 @@ class DataFolder:
             raise StoreUnavailable(
                 f"{path} cannot be read ({error}): put a backup in its place, or use another data folder"
             ) from error
-        if known["format"] != FORMAT:
+        if known["format"] != FOLDER_FORMAT:
             raise StoreUnavailable(
-                f"{self._path} has index format {known['format']}, this ritbot reads {FORMAT}:"
+                f"{self._path} has index format {known['format']}, this ritbot reads {FOLDER_FORMAT}:"
                 " use the ritbot that made it, or another data folder"
             )
         return Stamp(**known)

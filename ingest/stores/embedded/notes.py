@@ -20,7 +20,7 @@ SCHEMA = (
     " entry BLOB NOT NULL) WITHOUT ROWID",
     "CREATE INDEX notes_by_kind ON notes (kind, found)",
 )
-_AT_ONCE = 500
+_NOTES_PER_READ = 500
 
 
 class SqliteNotes:
@@ -73,7 +73,7 @@ def _add(db: sqlite3.Connection, entry: NoteEntry) -> None:
 
 
 def _after(db: sqlite3.Connection, key: str) -> list[sqlite3.Row]:
-    statement = f"SELECT entry FROM notes WHERE key > ? ORDER BY key LIMIT {_AT_ONCE}"
+    statement = f"SELECT entry FROM notes WHERE key > ? ORDER BY key LIMIT {_NOTES_PER_READ}"
     return db.execute(statement, (key,)).fetchall()
 
 

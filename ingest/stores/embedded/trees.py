@@ -30,7 +30,7 @@ from ingest.stores.embedded.tables import SCHEMA, SCHEMA_VERSION, UPGRADES
 from ingest.tree.site_tree import place
 
 _AMONG = "IN (SELECT value FROM json_each(?))"
-_FOUND = 20
+_MAX_IDS_FOUND = 20
 _SCANNED = 500
 
 
@@ -64,7 +64,7 @@ class SqliteTreeStore:
 
     async def find(self, prefix: str) -> Sequence[str]:
         statement = f"""SELECT DISTINCT h.id FROM headings h JOIN records r ON r.id = h.record
-            WHERE h.id >= ? AND h.id < ? AND r.state = 'live' ORDER BY h.id LIMIT {_FOUND}"""
+            WHERE h.id >= ? AND h.id < ? AND r.state = 'live' ORDER BY h.id LIMIT {_MAX_IDS_FOUND}"""
         return await self._strings(statement, prefix, prefix + chr(0x10FFFF))
 
     async def place(self, keys: Iterable[str]) -> Mapping[str, tuple[SiteAncestor, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ingest.backup.archive import BackupSection, check, lines, put_back, write
-from ingest.backup.trees import SKIPPED, others, tree_sections
+from ingest.backup.trees import SEQS_LEFT_OUT, others, tree_sections
 from ingest.errors import BackupUnusable, Conflict
 from ingest.ports import TreeStore, WatchState
 from ingest.stores.embedded.trees import SqliteTreeStore
@@ -91,7 +91,7 @@ async def test_numbers_given_out_before_and_since_the_backup_are_never_given_aga
     given = [await trees.reserve(BASE + "p", "docs") for _ in range(1000)]
     await put_back(file, tree_sections(empty))
     assert await empty.reserve(BASE + "p", "docs") > max(given)
-    assert await empty.reserve(BASE + "never indexed", "empty site") > SKIPPED
+    assert await empty.reserve(BASE + "never indexed", "empty site") > SEQS_LEFT_OUT
     stored = await empty.get(BASE + "p")
     assert stored is not None
     assert stored.record.seq == 7

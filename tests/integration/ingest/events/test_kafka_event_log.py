@@ -19,7 +19,7 @@ from ingest.errors import StoreUnavailable
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
 from ingest.events.kafka.group import GroupTiming
-from ingest.events.topics import MAX_BYTES, PAGES, Keeping, dead_topic
+from ingest.events.topics import MAX_RECORD_BYTES, PAGES, Keeping, dead_topic
 from ingest.ports import EventLog
 from tests.contract.log_reading import JOINED, all_of, drain, one, read
 from tests.servers.java import free_ports
@@ -66,7 +66,7 @@ async def test_topics_are_created_with_the_settings_that_keep_them(kafka: Kafka,
     assert (pages["cleanup.policy"], pages["min.compaction.lag.ms"]) == ("compact", str(3 * day))
     assert (other["cleanup.policy"], other["retention.ms"]) == ("delete", str(5 * day))
     assert (dead["cleanup.policy"], dead["retention.ms"]) == ("delete", str(50 * day))
-    assert int(dead["max.message.bytes"]) > 2 * MAX_BYTES
+    assert int(dead["max.message.bytes"]) > 2 * MAX_RECORD_BYTES
 
 
 async def test_a_missing_topic_is_named_where_topics_may_not_be_created(kafka: Kafka, topic: str) -> None:
@@ -167,8 +167,8 @@ async def test_a_topic_that_was_deleted_is_created_again(kafka: Kafka, topic: st
 
 async def test_large_records_of_other_programs_are_handed_out_whole(log: EventLog, kafka: Kafka, topic: str) -> None:
     await log.append(topic, "k", b"small")
-    large = b"x" * (MAX_BYTES * 3)
-    producer = AIOKafkaProducer(bootstrap_servers=kafka.address, max_request_size=4 * MAX_BYTES)
+    large = b"x" * (MAX_RECORD_BYTES * 3)
+    producer = AIOKafkaProducer(bootstrap_servers=kafka.address, max_request_size=4 * MAX_RECORD_BYTES)
     await producer.start()
     try:
         await producer.send_and_wait(topic, large, b"k")

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.errors import RecordTooLarge
 from ingest.events.codec import DeadLetter, dump_dead
-from ingest.events.topics import MAX_BYTES, PAGES, Keeping, check_size, dead_topic
+from ingest.events.topics import MAX_RECORD_BYTES, PAGES, Keeping, check_size, dead_topic
 from ingest.ports import Record
 
 
@@ -27,13 +27,13 @@ def test_what_people_wrote_is_kept_for_a_time_of_its_own_also_as_a_dead_letter(t
 
 
 def test_key_and_value_count_together() -> None:
-    check_size("t", b"k" * 24, b"x" * (MAX_BYTES - 24))
-    check_size("t", b"k" * MAX_BYTES, None)
+    check_size("t", b"k" * 24, b"x" * (MAX_RECORD_BYTES - 24))
+    check_size("t", b"k" * MAX_RECORD_BYTES, None)
     with pytest.raises(RecordTooLarge, match="t:"):
-        check_size("t", b"k" * 25, b"x" * (MAX_BYTES - 24))
+        check_size("t", b"k" * 25, b"x" * (MAX_RECORD_BYTES - 24))
 
 
 def test_the_largest_record_fits_into_a_dead_letter() -> None:
     key = "k" * 8192
-    record = Record("t", 0, 0, key, b"x" * (MAX_BYTES - len(key)), datetime(2026, 1, 1, tzinfo=UTC))
+    record = Record("t", 0, 0, key, b"x" * (MAX_RECORD_BYTES - len(key)), datetime(2026, 1, 1, tzinfo=UTC))
     check_size(dead_topic("t"), key.encode(), dump_dead(DeadLetter(record, "why" * 1000)))

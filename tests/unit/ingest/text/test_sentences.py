@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.text.sentences import WINDOW, sentences
+from ingest.text.sentences import WINDOW_CHARACTERS, sentences
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,10 @@ def test_what_has_no_utf8_does_no_harm() -> None:
 
 
 def test_a_sentence_is_not_cut_by_the_window_through_which_it_is_seen() -> None:
-    parts = [f"This is sentence number {number} of a rather long paragraph. " for number in range(3 * WINDOW // 50)]
+    parts = [
+        f"This is sentence number {number} of a rather long paragraph. "
+        for number in range(3 * WINDOW_CHARACTERS // 50)
+    ]
     assert sentences("".join(parts)) == parts
 
 
