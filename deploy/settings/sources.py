@@ -36,6 +36,7 @@ MACHINE = {"ANTHROPIC_API_KEY": ("model", "api_key"), "ANTHROPIC_BASE_URL": ("mo
 PATHS = (
     ("index", "folder"),
     ("stores", "opensearch_ca_file"),
+    ("stores", "qdrant_ca_file"),
     ("events", "ca_file"),
     ("events", "certificate_file"),
     ("events", "key_file"),

@@ -41,6 +41,9 @@ class StoresSettings(SettingsTable):
     )
     qdrant_url: Web = Field(default="http://localhost:6333", description="cluster: the address of Qdrant.")
     qdrant_api_key: SecretStr | None = Field(default=None, description="cluster: the key of Qdrant.")
+    qdrant_ca_file: Path | None = Field(
+        default=None, description="cluster: a file of certificate authorities to trust for Qdrant."
+    )
 
 
 class EventsSettings(SettingsTable):

@@ -71,6 +71,7 @@ def _vectors(settings: Settings, embedder: Embedder, *, beside: bool = False) ->
         collection=_collection(settings, embedder),
         beside=beside,
         api_key=stores.qdrant_api_key.get_secret_value() if stores.qdrant_api_key else None,
+        ca_file=str(stores.qdrant_ca_file) if stores.qdrant_ca_file else None,
     )
 
 

@@ -7,17 +7,21 @@ Points are written with wait=True, found by payload fields that all have an inde
 refuses a filter without one), and deleted by id, never by filter: replaying a filter could take what came later. Point ids
 are content-addressed, so that whatever was applied although no answer came is simply sent again.
 
-qdrant-client's errors are translated in `_once`, and nowhere else: no connection, no answer in time, 429 and 5xx are asked
-again within `patience` and then are StoreUnavailable, as is all else at once; another vector size is IndexMismatch.
+qdrant-client's errors are translated in `_once`, and nowhere else: no connection, no answer in time, 408, 429 and 5xx are
+asked again within `patience` and then are StoreUnavailable, as is all else at once; another vector size is IndexMismatch.
+An address at which no Qdrant can ever answer is told at once and by name: until the first good answer, whoever answers
+otherwise is asked what it speaks.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeVar, cast
+from urllib.parse import urlsplit
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
@@ -32,9 +36,17 @@ _T = TypeVar("_T")
 
 _FIELDS = ("page", "site", "version", "input")
 _STRICT = models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False)
-_PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
+_PASSING_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
+_NO_COLLECTION = "doesn't exist"
+_DEFAULT_PORT = 6333
+"""What qdrant-client means where an address names no port, whatever its scheme."""
 _POINTS_PER_UPSERT = 256
 _IDS_PER_REQUEST = 1000
+_CHECK_ADDRESS = "Check stores.qdrant_url: the address, its port and what stands behind its host"
+_PROBE_SECONDS = 2.0
+_HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+_SETTINGS_FRAME = 4
+"""RFC 9113 section 3.4: a server that speaks HTTP/2, as gRPC does, answers the preface with its settings."""
 
 
 class QdrantVectors:
@@ -42,7 +54,8 @@ class QdrantVectors:
 
     `alias` names the live collection and must name ours, `collection`; where it names none, ours is made. `beside`: ours is
     made and filled beside the live one until `take_over` lets the alias name it; `<alias>-before` then names the other.
-    `exact`: compare every vector, as the embedded index does; else the collection's graph decides once it is large.
+    `exact`: compare every vector, as the embedded index does; else, and where the collection's strict mode forbids it, the
+    collection's graph decides once it is large. `ca_file`: authorities (PEM) to trust in place of the system's.
     `timeout`: whole seconds for one request; `patience`: seconds that a request is repeated while the server is away.
     """
 
@@ -56,10 +69,16 @@ class QdrantVectors:
         beside: bool = False,
         exact: bool = True,
         api_key: str | None = None,
+        ca_file: str | None = None,
         timeout: int = 30,
         patience: float = 60.0,
     ) -> None:
         self._url = url
+        address = urlsplit(url)
+        self._secure, self._host, self._port = address.scheme == "https", address.hostname or "", address.port
+        self._named = f"Qdrant at {url}{'' if self._port else f' (port {_DEFAULT_PORT}, since the address names none)'}"
+        self._answered = False
+        self._ca_file = ca_file
         self._dimensions = dimensions
         self._alias = alias
         self._alias_before = f"{alias}-before"
@@ -72,12 +91,14 @@ class QdrantVectors:
         self._client: AsyncQdrantClient | None = None
 
     async def __aenter__(self) -> Self:
+        trusted: dict[str, Any] = {"verify": self._trusted(self._ca_file)} if self._ca_file else {}
         self._client = AsyncQdrantClient(
             url=self._url,
             api_key=self._api_key,
             prefer_grpc=False,
             timeout=self._timeout,
             check_compatibility=False,  # it would ask the server from the constructor, and block
+            **trusted,
         )
         try:
             await self._prepare()
@@ -101,7 +122,7 @@ class QdrantVectors:
         if first and not self._beside:
             await self._point({self._alias: self._name})
         await self._check_live()
-        await self._check_size()
+        await self._check_collection()
 
     async def _create(self) -> None:
         if not await self._call(lambda client: client.collection_exists(self._name)):
@@ -124,14 +145,12 @@ class QdrantVectors:
         return {each.alias_name: each.collection_name for each in aliases}
 
     async def _point(self, wanted: Mapping[str, str]) -> None:
-        """All aliases in one step: no search ever finds one without a collection."""
-        there = await self._aliases()
-        changes: list[models.AliasOperations] = []
-        for alias, collection in wanted.items():
-            if alias in there:
-                changes.append(models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)))
-            create = models.CreateAlias(collection_name=collection, alias_name=alias)
-            changes.append(models.CreateAliasOperation(create_alias=create))
+        """One after the other, as the server does it: it takes nothing back when it stops half-way. What an alias named
+        before is overwritten, so that no search ever finds one without a collection."""
+        changes: list[models.AliasOperations] = [
+            models.CreateAliasOperation(create_alias=models.CreateAlias(collection_name=collection, alias_name=alias))
+            for alias, collection in wanted.items()
+        ]
         await self._call(lambda client: client.update_collection_aliases(changes))
 
     async def is_live(self) -> bool:
@@ -144,28 +163,35 @@ class QdrantVectors:
                 " `ritbot reembed` with the new model, or set the old one back; then start again"
             )
 
-    async def _check_size(self) -> None:
-        collection = await self._call(lambda client: client.get_collection(self._name))
-        vectors = collection.config.params.vectors
+    async def _check_collection(self) -> None:
+        """Its vectors are as long as ours, and whether it may be searched exactly."""
+        config = (await self._call(lambda client: client.get_collection(self._name))).config
+        if (strict := config.strict_mode_config) and strict.enabled and strict.search_allow_exact is False:
+            self._exact = models.SearchParams(exact=False)
+        vectors = config.params.vectors
         size = vectors.size if isinstance(vectors, models.VectorParams) else None
         if size != self._dimensions:
             raise self._mismatch(size, self._dimensions)
 
     async def take_over(self) -> None:
-        """Let the alias name this collection, and keep in mind what it named before. May be done again."""
+        """Let the alias name this collection, and keep in mind what it named before. May be done again.
+
+        What was before is written first: stopped in between, the live index is still live and known twice; the other
+        way round, a collection would be left that no alias names, and that nobody would ever remove."""
         if (live := (await self._aliases()).get(self._alias)) != self._name:
-            await self._point({self._alias: self._name, **({self._alias_before: live} if live else {})})
+            await self._point({**({self._alias_before: live} if live else {}), self._alias: self._name})
         self._beside = False
 
     async def before(self) -> str | None:
-        """The collection that was live before the live one, where it is still there and is not this one."""
-        before = (await self._aliases()).get(self._alias_before)
-        return None if before == self._name else before
+        """The collection that was live before the live one, where it is still there and is not this one. A take-over
+        that was stopped half-way names the live one: nothing was live before it."""
+        aliases = await self._aliases()
+        before = aliases.get(self._alias_before)
+        return None if before in (self._name, aliases.get(self._alias)) else before
 
     async def drop(self, collection: str) -> None:
         """Remove a collection with all that it holds, and the aliases that name it. No error where there is none."""
-        with suppress(IndexMismatch):
-            await self._call(lambda client: client.delete_collection(collection))
+        await self._call(lambda client: client.delete_collection(collection))
 
     # --- writing
 
@@ -275,27 +301,96 @@ class QdrantVectors:
         if self._client is None:
             raise StoreUnavailable(f"the connection to {self._url} is not open")
         try:
-            return await api(self._client)
+            answer = await api(self._client)
         except ResourceExhaustedResponse as error:
-            raise NotNow(f"Qdrant at {self._url}: {error.message}", error.retry_after_s) from error
+            raise NotNow(f"{self._named}: {error.message}", error.retry_after_s) from error
         except ResponseHandlingException as error:
-            what = str(error.source) or type(error.source).__name__
-            raise NotNow(f"Qdrant at {self._url} gave no answer ({what}): is it running?") from error
+            raise await self._unanswered(error.source) from error
         except UnexpectedResponse as error:
             raise self._translated(error) from error
         except ApiException as error:
-            raise StoreUnavailable(f"Qdrant at {self._url}: {error}") from error
+            raise StoreUnavailable(f"{self._named}: {error}") from error
+        except ValueError as error:
+            raise await self._unanswered(error) from error
+        self._answered = True
+        return answer
+
+    async def _unanswered(self, error: Exception) -> StoreUnavailable:
+        """What it means that there was no answer, or none that Qdrant gives."""
+        what = str(error) or type(error).__name__
+        if isinstance(error, ValueError):  # of JSON, or of the fields in it
+            return StoreUnavailable(f"{self._named}: what answers there is no Qdrant ({what[:200]}). {_CHECK_ADDRESS}")
+        causes = list(_causes(error))
+        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+            return StoreUnavailable(
+                f"{self._named}: its certificate is not trusted ({what}): name the authority that signed it in"
+                " stores.qdrant_ca_file"
+            )
+        if not self._answered:
+            if self._secure and any(isinstance(cause, ssl.SSLError) for cause in causes):
+                return StoreUnavailable(
+                    f"{self._named} does not speak TLS ({what}): is it http:// in stores.qdrant_url?"
+                )
+            if not self._secure and await _speaks_tls(self._host, self._port or _DEFAULT_PORT):
+                return StoreUnavailable(f"{self._named} speaks TLS only: write https:// in stores.qdrant_url")
+            if not self._secure and await _speaks_http2(self._host, self._port or _DEFAULT_PORT):
+                return StoreUnavailable(
+                    f"{self._named}: that is the port of gRPC, and ritbot speaks HTTP: name that port in"
+                    f" stores.qdrant_url (it is {_DEFAULT_PORT} where nobody changed it)"
+                )
+            if not self._port:
+                return StoreUnavailable(f"{self._named} gave no answer ({what}): name the port in stores.qdrant_url")
+        return NotNow(f"{self._named} gave no answer ({what}): is it running?")
+
+    def _trusted(self, ca_file: str) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cafile=ca_file)
+        except OSError as error:  # ssl.SSLError is one
+            raise StoreUnavailable(f"stores.qdrant_ca_file: {ca_file} holds no certificates ({error})") from error
 
     def _translated(self, error: UnexpectedResponse) -> StoreUnavailable | IndexMismatch:
         said = error.content.decode("utf-8", "replace")[:500]
-        what = f"Qdrant at {self._url} answers {error.status_code} ({said})"
+        what = f"{self._named} answers {error.status_code} ({said})"
         if error.status_code in _PASSING_STATUSES:
             return NotNow(what)
+        if error.status_code == 404 and _NO_COLLECTION not in said:
+            return StoreUnavailable(f"{what}: that is no address of Qdrant's. {_CHECK_ADDRESS}")
         if error.status_code == 404:
             return IndexMismatch(f"{what}: another embedding model took over, or somebody removed it. Start again")
         if error.status_code in (401, 403):
             return StoreUnavailable(f"{what}: check the API key")
         return StoreUnavailable(what)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+async def _speaks_tls(host: str, port: int) -> bool:
+    anybodys = ssl.create_default_context()
+    anybodys.check_hostname, anybodys.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            _, writer = await asyncio.open_connection(host, port, ssl=anybodys)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
+
+
+async def _speaks_http2(host: str, port: int) -> bool:
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            reader, writer = await asyncio.open_connection(host, port)
+            try:
+                writer.write(_HTTP2_PREFACE)
+                return (await reader.readexactly(9))[3] == _SETTINGS_FRAME
+            finally:
+                writer.close()
+    except (OSError, TimeoutError, asyncio.IncompleteReadError):
+        return False
 
 
 def _payload(chunk: Chunk) -> dict[str, Any]:

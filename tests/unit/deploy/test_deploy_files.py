@@ -24,6 +24,7 @@ from deploy.serving.health import Health
 from deploy.settings.messages import SettingsError, fields
 from deploy.settings.root import Settings, load
 from deploy.settings.sources import variable
+from tests.fakes.qdrant_server import VERSION
 from tests.fakes.threaded import ThreadedServer
 from tests.servers import cluster
 
@@ -74,6 +75,10 @@ def test_every_role_has_a_service_and_so_have_questions_at_the_terminal() -> Non
     assert SERVERS.keys() == {"kafka", "opensearch", "qdrant"}
     assert ROLES["indexer"]["deploy"]["replicas"] > 1
     assert "ports" not in ROLES["indexer"], "copies of a service cannot share a port"
+
+
+def test_qdrant_is_of_the_version_that_the_stand_in_does_as() -> None:
+    assert SERVERS["qdrant"]["image"] == f"${{QDRANT_IMAGE:-qdrant/qdrant:v{VERSION}}}"
 
 
 @pytest.mark.parametrize("name", ROLES)

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.http.exceptions import UnexpectedResponse
+from qdrant_client import AsyncQdrantClient
 
 from ingest.errors import IndexMismatch, StoreUnavailable
 from ingest.stores.cluster.vectors import QdrantVectors
@@ -51,8 +51,9 @@ CHUNKS = [chunk(number) for number in range(10)]
         Fault(status=500, applies="all"),
         Fault(status=503),
         Fault(status=429),
+        Fault(status=408),
     ],
-    ids=["done-but-late", "half-done", "done-but-failed", "away", "busy"],
+    ids=["done-but-late", "half-done", "done-but-failed", "away", "busy", "out-of-time"],
 )
 async def test_a_write_that_got_no_good_answer_is_sent_again_and_done_once(
     vectors: QdrantVectors, qdrant: QdrantServer, fault: Fault
@@ -188,26 +189,41 @@ async def test_a_return_to_the_collection_before_keeps_it(vectors: QdrantVectors
     assert await vectors.count() == len(await vectors.dense(EAST, 20)) == 10
 
 
-# --- the fake is as strict as the server
+# --- a take-over that is stopped between its steps
 
 
-async def test_the_fake_refuses_what_the_server_refuses(client: AsyncQdrantClient) -> None:
-    cosine = models.VectorParams(size=2, distance=models.Distance.COSINE)
-    strict = models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False)
-    by_site = models.Filter(must=[models.FieldCondition(key="site", match=models.MatchAny(any=["a"]))])
-    point = models.PointStruct(id=chunk("a").id, vector=[1.0, 0.0], payload={"site": "a"})
-    await client.create_collection("c", cosine, strict_mode_config=strict)
-    with pytest.raises(UnexpectedResponse, match="already exists"):
-        await client.create_collection("c", cosine)
-    with pytest.raises(UnexpectedResponse, match="Index required"):
-        await client.scroll("c", scroll_filter=by_site)
-    with pytest.raises(UnexpectedResponse, match="dimension error"):
-        await client.upsert("c", [models.PointStruct(id=chunk("a").id, vector=[1.0], payload={})], wait=True)
-    with pytest.raises(UnexpectedResponse, match="not a valid point ID"):
-        await client.upsert("c", [models.PointStruct(id="a", vector=[1.0, 0.0], payload={})], wait=True)
-    with pytest.raises(UnexpectedResponse, match="404"):
-        await client.count("d")
-    await client.upsert("c", [point], wait=False)
-    assert (await client.count("c")).count == 0
-    await asyncio.sleep(0.3)
-    assert (await client.count("c")).count == 1
+@pytest.mark.parametrize("done", ["nothing", "half", "all"])
+@pytest.mark.parametrize("step", range(6))
+async def test_a_take_over_that_is_killed_at_any_step_is_finished_by_the_next(
+    qdrant: QdrantServer, client: AsyncQdrantClient, step: int, done: Literal["nothing", "half", "all"]
+) -> None:
+    """Of three generations: what the middle one replaced was kept, and goes before the newest takes over. Whoever is
+    stopped, questions are answered meanwhile, and afterwards one collection is left and every alias names it."""
+
+    async def generation(number: int, *, keep: bool = False) -> None:
+        async with QdrantVectors(qdrant.url, DIMENSIONS, collection=f"ritbot-{number}", beside=True) as vectors:
+            await vectors.upsert(CHUNKS[:number], [EAST] * number)
+            if not await vectors.is_live() and (before := await vectors.before()):
+                await vectors.drop(before)
+            await vectors.take_over()
+            if not keep and (before := await vectors.before()):
+                await vectors.drop(before)
+
+    async with QdrantVectors(qdrant.url, DIMENSIONS, collection="ritbot-1") as first:
+        await first.upsert(CHUNKS[:1], [EAST])
+    await generation(2, keep=True)
+    began = len(qdrant.requests)
+    qdrant.die_after(step, "change_aliases", "drop", "upsert", applies=done)
+    died = False
+    try:
+        await generation(3)
+    except StoreUnavailable:
+        died = True
+    qdrant.live_on()
+    assert died == (step < 4), qdrant.requests[began:]  # upsert, drop, change_aliases, drop
+    live = {each.alias_name: each.collection_name for each in (await client.get_aliases()).aliases}["ritbot"]
+    async with QdrantVectors(qdrant.url, DIMENSIONS, collection=live) as answering:
+        assert len(await answering.dense(EAST, 20)) == int(live[-1])
+    await generation(3)
+    assert [each.name for each in (await client.get_collections()).collections] == ["ritbot-3"]
+    assert {each.collection_name for each in (await client.get_aliases()).aliases} == {"ritbot-3"}

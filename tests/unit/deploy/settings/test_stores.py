@@ -69,9 +69,10 @@ def test_files_of_kafka_go_with_tls_and_start_at_the_settings_file(setting: str,
     assert getattr(events(tmp_path, f'tls = true\n{setting} = "tls/x.pem"'), setting) == tmp_path / "tls/x.pem"
 
 
-def test_the_authorities_of_opensearch_start_at_the_settings_file(tmp_path: Path) -> None:
-    path = _file(tmp_path, '[stores]\nopensearch_ca_file = "ca.pem"\n')
-    assert load(path, {"HOME": "/home/ann"}).stores.opensearch_ca_file == tmp_path / "ca.pem"
+@pytest.mark.parametrize("setting", ["opensearch_ca_file", "qdrant_ca_file"])
+def test_the_authorities_of_stores_start_at_the_settings_file(setting: str, tmp_path: Path) -> None:
+    path = _file(tmp_path, f'[stores]\n{setting} = "ca.pem"\n')
+    assert getattr(load(path, {"HOME": "/home/ann"}).stores, setting) == tmp_path / "ca.pem"
 
 
 def test_a_short_secret_of_the_webhook_is_refused_and_not_shown(tmp_path: Path) -> None:
