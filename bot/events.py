@@ -1,7 +1,7 @@
 """What goes through the event log of people's questions: a record for each question, and one for what became of it.
 
 The values are small JSON as those of ingest.events.codec: with a version, unknown fields passed over, Undecodable for
-what is none. No text is longer than `MAX_TEXT_CHARACTERS`, and what is cut says so; so every record fits into the log.
+what is none. No text is longer than `MAX_EVENT_TEXT_CHARACTERS`, and what is cut says so; so every record fits into the log.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ QUESTIONS_TOPIC = "bot.questions"
 ANSWERS_TOPIC = "bot.answers"
 """Ending; the key is the question's id."""
 
-MAX_TEXT_CHARACTERS = 40_000
+MAX_EVENT_TEXT_CHARACTERS = 40_000
 """Characters of a text, as many as Slack takes. JSON needs up to 12 bytes for one: 480,000 of topics.MAX_BYTES."""
 
 EndingOutcome = Literal["answered", "not_found", "greeting", "failed", "stopped", "refused"]
@@ -112,7 +112,7 @@ def _ending(fields: Mapping[str, Any]) -> Ending:
 
 
 def _cut(text: str) -> str:
-    if len(text) <= MAX_TEXT_CHARACTERS:
+    if len(text) <= MAX_EVENT_TEXT_CHARACTERS:
         return text
     note = f" … (cut: of {len(text):,} characters)"
-    return text[: MAX_TEXT_CHARACTERS - len(note)] + note
+    return text[: MAX_EVENT_TEXT_CHARACTERS - len(note)] + note

@@ -91,32 +91,33 @@ class Asker:
         )
 
 
-def workspaces(settings: Settings, store: BotStore) -> Workspaces:
-    """Raises SettingsError where workspaces install the app, and there is no key for their tokens."""
+@asynccontextmanager
+async def open_workspaces(settings: Settings, store: BotStore) -> AsyncIterator[Workspaces]:
+    """One for the process, its token checked. Raises BotError where Slack does not take the token, SettingsError where
+    workspaces install the app and there is no key for their tokens."""
     slack = settings.slack
     if slack.bot_token is None and settings.bot.keys is None:
         raise SettingsError(NO_KEY)
-    return Workspaces(
+    workspaces = Workspaces(
         store,
         token=_plain(slack.bot_token),
         base_url=slack.api_url,
         proxy=_plain(slack.proxy),
     )
+    await workspaces.check()
+    yield workspaces
 
 
 @asynccontextmanager
 async def open_answering(
-    stores: Stores, events: EventLog, store: BotStore, known: KnownSites
+    stores: Stores, events: EventLog, store: BotStore, workspaces: Workspaces, known: KnownSites
 ) -> AsyncIterator[AnswerService]:
-    """The service that answers what was asked. Raises BotError where Slack does not take the token,
-    SettingsError."""
-    settings, clock = stores.settings, SystemClock()
-    slack, installed = settings.slack, workspaces(settings, store)
-    await installed.check()
+    """The service that answers what was asked. Raises SettingsError."""
+    settings, slack, clock = stores.settings, stores.settings.slack, SystemClock()
     languages = known.languages()
     answers, quota = settings.answers, _quota(settings)
     delivery = SlackDelivery(
-        installed.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
+        workspaces.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
     )
     versions = Versions(stores.trees)
     async with (
@@ -145,18 +146,16 @@ def answer_role(service: AnswerService) -> Role:
 
 @asynccontextmanager
 async def open_listening(
-    settings: Settings, events: EventLog, store: BotStore, trees: TreeStore, known: KnownSites
+    settings: Settings, events: EventLog, store: BotStore, workspaces: Workspaces, trees: TreeStore, known: KnownSites
 ) -> AsyncIterator[SlackRoles]:
-    """Raises BotError where Slack does not take the tokens."""
-    slack, clock = settings.slack, SystemClock()
-    installed, channels = workspaces(settings, store), Channels(store, settings.slack)
-    await installed.check()
-    intake = Intake(events, store, channels, installed.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
+    """What listens to Slack; its role raises BotError where Slack does not take the app token."""
+    slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
+    intake = Intake(events, store, channels, workspaces.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
     background = Background()
     client = quiet_client("", slack.api_url, _plain(slack.proxy))
     over_socket = slack.mode == "socket"
     app = make_app(
-        workspaces=installed,
+        workspaces=workspaces,
         client=client,
         intake=intake,
         interactions=Interactions(store, intake, clock, person=slack.person or ""),
@@ -195,11 +194,12 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
     settings.slack.check()
     async with (
         open_bot_store(settings) as store,
-        open_listening(settings, events, store, stores.trees, known) as listening,
-        open_answering(stores, events, store, known) as service,
+        open_workspaces(settings, store) as workspaces,
+        open_listening(settings, events, store, workspaces, stores.trees, known) as listening,
+        open_answering(stores, events, store, workspaces, known) as service,
     ):
         roles = [*listening.roles, answer_role(service), retention_role(settings, store)]
-        yield SlackRoles(roles, listening.routes, {**checks(settings, events, store), **listening.checks})
+        yield SlackRoles(roles, listening.routes, {**checks(events, store, workspaces), **listening.checks})
 
 
 def retention_role(settings: Settings, store: BotStore) -> Role:
@@ -207,12 +207,12 @@ def retention_role(settings: Settings, store: BotStore) -> Role:
     return Role("retention", keeping.run, keeping.stop)
 
 
-def checks(settings: Settings, events: EventLog, store: BotStore) -> dict[str, Check]:
+def checks(events: EventLog, store: BotStore, workspaces: Workspaces) -> dict[str, Check]:
     """What both roles need."""
     return {
         "questions": lambda: events.lag(QUESTIONS_TOPIC, ANSWER_GROUP),
         "bot store": lambda: store.channel("any", "any"),
-        "slack token": workspaces(settings, store).check,
+        "slack token": workspaces.check,
     }
 
 

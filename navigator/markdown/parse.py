@@ -39,7 +39,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _BREAKS = re.compile(r"\s*[\t\n\r\x85\u2028\u2029]\s*")
-_ALIGNED = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
+_COLUMN_MARKS = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
 def parse_markdown(text: str) -> tuple[Piece, ...]:
@@ -123,7 +123,7 @@ def _table(node: SyntaxTreeNode, nested: bool) -> MarkdownTable:
     rows = [row.children for part in node.children for row in part.children]
     return MarkdownTable(
         rows=tuple(tuple(_spans_of(cell) for cell in row) for row in rows),
-        columns=tuple(_ALIGNED[str(cell.attrs.get("style", ""))] for cell in rows[0]),
+        columns=tuple(_COLUMN_MARKS[str(cell.attrs.get("style", ""))] for cell in rows[0]),
         monospace=nested,
     )
 

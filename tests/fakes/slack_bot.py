@@ -31,7 +31,7 @@ from deploy.settings.model import ModelSettings
 from deploy.settings.process import HttpSettings
 from deploy.settings.root import Settings
 from deploy.settings.slack import SlackSettings
-from deploy.wiring.bot_roles import open_answering, open_listening
+from deploy.wiring.bot_roles import open_answering, open_listening, open_workspaces
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
@@ -171,10 +171,13 @@ async def bot(
         store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", seal, clock))
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
         stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False, notes=MemoryNotes())
-        listening = await stack.enter_async_context(open_listening(chosen, events, store, site.trees, known))
+        workspaces = await stack.enter_async_context(open_workspaces(chosen, store))
+        listening = await stack.enter_async_context(
+            open_listening(chosen, events, store, workspaces, site.trees, known)
+        )
         answering = None
         if answers:
-            answering = await stack.enter_async_context(open_answering(stores, events, store, known))
+            answering = await stack.enter_async_context(open_answering(stores, events, store, workspaces, known))
         runs = [role.run for role in listening.roles] + ([answering.run] if answering else [])
         stops = [role.stop for role in listening.roles] + ([answering.stop] if answering else [])
         running = [asyncio.create_task(run()) for run in runs]

@@ -14,7 +14,7 @@ from deploy.commands.documents.index import index_sites
 from deploy.serving.roles import Role
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.bot_roles import answer_role, open_answering, open_listening
+from deploy.wiring.bot_roles import answer_role, open_answering, open_listening, open_workspaces
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import open_stores
@@ -65,7 +65,8 @@ async def open_bot(settings: Settings) -> AsyncIterator[list[Role]]:
         open_stores(settings, "make play") as stores,
         open_events(settings) as events,
         open_bot_store(settings) as store,
-        open_listening(settings, events, store, stores.trees, known) as listening,
-        open_answering(stores, events, store, known) as service,
+        open_workspaces(settings, store) as workspaces,
+        open_listening(settings, events, store, workspaces, stores.trees, known) as listening,
+        open_answering(stores, events, store, workspaces, known) as service,
     ):
         yield [*listening.roles, answer_role(service)]

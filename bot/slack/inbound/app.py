@@ -48,7 +48,7 @@ NOT_IN = (
 MAX_HEADING_CHARACTERS = 300
 """Characters of the question that stand over a private answer."""
 FAILED = "That did not work just now. Please try once more."
-HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
+RITBOT_HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
@@ -136,7 +136,7 @@ def _commands(app: AsyncApp, intake: Intake, settings: SettingsModal, background
 
     async def ritbot(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         if str(body.get("text") or "").strip().lower() != "settings":
-            return await ack(HELP)
+            return await ack(RITBOT_HELP)
         background.start("settings", _done(settings.open, body, client))
         return await ack()
 

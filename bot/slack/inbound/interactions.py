@@ -26,7 +26,7 @@ from ingest.ports import Clock
 
 log = structlog.get_logger()
 
-NOT_KNOWN = "I no longer have this answer: it is older than what I keep."
+ANSWER_GONE = "I no longer have this answer: it is older than what I keep."
 ASKED_ALREADY = "A person has been asked already; see above in the thread."
 SHARED_ALREADY = "This answer has been shared already."
 TRIED_ALREADY = "I have tried this again already; see below in the thread."
@@ -48,7 +48,7 @@ class Interactions:
         verdict, question_id = actions.feedback_of(value)
         given = Feedback(person_of(body), verdict, self._clock.now())
         if await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given)) is None:
-            return NOT_KNOWN
+            return ANSWER_GONE
         log.info("feedback_given", question=question_id, verdict=verdict)
         try:
             await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=reason_modal(value))
@@ -68,7 +68,7 @@ class Interactions:
     async def show_trace(self, body: Payload, client: AsyncWebClient) -> str:
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
-            return NOT_KNOWN
+            return ANSWER_GONE
         view = trace_modal(exchange.answer, exchange.question.id)
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
         return ""
@@ -77,7 +77,7 @@ class Interactions:
         """Ping the user group in the thread, once for an answer, with what was asked, answered and read."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
-            return NOT_KNOWN
+            return ANSWER_GONE
         message = escalation(exchange, group=self._person, asked_by=person_of(body))
         return await self._once("person", exchange, client, [message], ASKED_ALREADY)
 
@@ -85,7 +85,7 @@ class Interactions:
         """The same question once more, as one of its own."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
-            return NOT_KNOWN
+            return ANSWER_GONE
         question = exchange.question
         attempt = question.attempt + 1
         base = question.id if question.attempt == 1 else question.id.rpartition(":again-")[0]
@@ -105,7 +105,7 @@ class Interactions:
         """A private answer, shown to the channel."""
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
-            return NOT_KNOWN
+            return ANSWER_GONE
         made = messages(
             exchange.answer, question_id=exchange.question.id, now=self._clock.now(), person=bool(self._person)
         )

@@ -25,7 +25,7 @@ class BlockLimits:
 
 
 LIMITS = BlockLimits()
-MAX_TITLE_CHARACTERS = 60
+MAX_PATH_TITLE_CHARACTERS = 60
 """Characters of a section's title in a path."""
 MAX_PATH_CHARACTERS = 120
 """Characters of a path."""
@@ -119,7 +119,7 @@ def link(url: str, label: str) -> str:
 
 def path(titles: Sequence[str], most: int = MAX_PATH_CHARACTERS) -> str:
     """ "Guide › … › Scaling", escaped: a long path loses its middle, a long title its end."""
-    shown = [escaped(shortened(plain_line(title), MAX_TITLE_CHARACTERS)) for title in titles] or ["(no title)"]
+    shown = [escaped(shortened(plain_line(title), MAX_PATH_TITLE_CHARACTERS)) for title in titles] or ["(no title)"]
     while len(shown) > 3 and len(" › ".join(shown)) > most:
         del shown[len(shown) // 2]
     cut = len(shown) < len(titles)

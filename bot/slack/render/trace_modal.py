@@ -14,7 +14,7 @@ MAX_MODAL_BLOCKS = 100
 """Of a modal."""
 MAX_MODAL_CHARACTERS = 60_000
 """Of all blocks; beyond what anybody reads."""
-MAX_LINE_CHARACTERS = 160
+MAX_FOREST_LINE_CHARACTERS = 160
 """Characters of a forest's line."""
 MAX_REASONING_CHARACTERS = 600
 MAX_FOREST_SECTIONS = 4
@@ -108,9 +108,7 @@ def _marked(shown: str, read: set[int], cited: set[int]) -> str:
     number = int(match[1]) if match else None
     mark = "●" if number in cited else "○" if number in read else " "
     indent = len(shown) - len(shown.lstrip())
-    return (
-        f"{mark} {' ' * min(indent, 40)}{escaped(shortened(plain_line(shown), MAX_LINE_CHARACTERS)).replace('`', 'ˋ')}"
-    )
+    return f"{mark} {' ' * min(indent, 40)}{escaped(shortened(plain_line(shown), MAX_FOREST_LINE_CHARACTERS)).replace('`', 'ˋ')}"
 
 
 def _ends(answer: Answer) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.events import (
-    MAX_TEXT_CHARACTERS,
+    MAX_EVENT_TEXT_CHARACTERS,
     QUESTIONS_TOPIC,
     CitedNode,
     Ending,
@@ -85,7 +85,7 @@ def test_a_longer_text_is_cut_and_says_so() -> None:
     value = dump_question(asked)
     check_size(QUESTIONS_TOPIC, asked.conversation.encode(), value)
     text = load_question(value).text
-    assert len(text) == MAX_TEXT_CHARACTERS
+    assert len(text) == MAX_EVENT_TEXT_CHARACTERS
     assert text.endswith("🦊 … (cut: of 3,000,000 characters)")
     told = dump_ending(replace(ending(answered()), text="🦊" * 50_000))
     check_size("bot.answers", b"k", told)

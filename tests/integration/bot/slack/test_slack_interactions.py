@@ -11,16 +11,17 @@ import pytest
 
 from bot.answering.service import STOPPED
 from bot.slack.inbound.app import FAILED
-from bot.slack.inbound.interactions import ASKED_ALREADY, NOT_HERE, NOT_KNOWN, SHARED_ALREADY, TRIED_ALREADY
+from bot.slack.inbound.interactions import ANSWER_GONE, ASKED_ALREADY, NOT_HERE, SHARED_ALREADY, TRIED_ALREADY
 from bot.slack.inbound.settings_modal import NOT_YOURS
 from bot.slack.render import actions
-from deploy.serving.health import Health
+from bot.slack.workspaces import Workspaces
+from deploy.serving.health import Check, Health
 from deploy.settings.bot import AnswersSettings
 from deploy.wiring.bot_roles import checks
 from deploy.wiring.stores import SystemClock
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack import SERVER_ERROR, Channel, FakeSlack, Fault, Message, NotThere, Person, words
-from tests.fakes.slack_bot import Bot, bot, settings, written
+from tests.fakes.slack_bot import Bot, bot, written
 from tests.fakes.writer import Writer
 
 QUESTION = "How do I prime a pump with water?"
@@ -53,7 +54,7 @@ async def test_an_answer_that_is_no_longer_kept_is_said_so(tmp_path: Path, slack
         question, answer = await asked(ritbot, ada, general)
         assert await ritbot.store.expire(SystemClock().now() + timedelta(days=1)) == 1
         await ada.press(answer, action, "Bad answer" if action == actions.FEEDBACK else None)
-        await told(slack, ada, general, NOT_KNOWN)
+        await told(slack, ada, general, ANSWER_GONE)
         assert len(ours(slack, general, question)) == 1
 
 
@@ -202,8 +203,14 @@ async def test_who_may_no_longer_speak_ends_and_goes_on_elsewhere(
     writer = Writer(paragraphs=6, pace=0.1)
     api.always(writer)
     async with bot(tmp_path, slack, model=written(api)) as ritbot:
+
+        def needed() -> dict[str, Check]:
+            """Of a process that has just begun."""
+            token, store = slack.bot_token, ritbot.store
+            return checks(ritbot.events, store, Workspaces(store, token=token, base_url=slack.base_url))
+
         health = Health()
-        health.ready(checks(settings(tmp_path, slack), ritbot.events, ritbot.store))
+        health.ready(needed())
         transport = httpx.ASGITransport(app=health.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://ritbot") as client:
             assert (await client.get("/readyz")).json()["checks"]["slack token"] == "ok"
@@ -219,7 +226,7 @@ async def test_who_may_no_longer_speak_ends_and_goes_on_elsewhere(
             [exchange] = await ritbot.over(1)
             assert exchange.answer is not None
             assert (await client.get("/readyz")).status_code == 200, "Slack is asked once a minute"
-            health.ready(checks(settings(tmp_path, slack), ritbot.events, ritbot.store))
+            health.ready(needed())
             ready = await client.get("/readyz")
             assert ready.status_code == (503 if what == "revoked" else 200)
             assert ("token_revoked" in ready.text and "xoxb-" in ready.text) == (what == "revoked")
