@@ -25,7 +25,7 @@ from navigator.strategies.strategy import Strategy
 
 log = structlog.get_logger()
 
-QUESTION_CHARACTERS = 8_000
+MAX_QUESTION_CHARACTERS = 8_000
 """Of a longer question the beginning is asked; the answer says so."""
 
 GREETING = (
@@ -95,9 +95,9 @@ class Navigator:
             )
             if needs_no_reading(asked):
                 return Answer(question, GREETING, "greeting", model=self._model.name, trace_id=trace_id)
-            if len(asked) > QUESTION_CHARACTERS:
-                asked = asked[:QUESTION_CHARACTERS]
-                note = f"Your question was very long: I read its first {QUESTION_CHARACTERS:,} characters."
+            if len(asked) > MAX_QUESTION_CHARACTERS:
+                asked = asked[:MAX_QUESTION_CHARACTERS]
+                note = f"Your question was very long: I read its first {MAX_QUESTION_CHARACTERS:,} characters."
             versions = None if version_given else self._versions
             answer = await self._answered(chosen, asked, scope or Scope(), listener, earlier, language, versions)
             notes = " ".join(part for part in (answer.note, note) if part)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
-from deploy.wiring.navigation import anthropic_model, ground_of, is_priced, prices_of, recipe_of, unpriced
+from deploy.wiring.navigation import anthropic_model, is_priced, prices_of, recipe_of, strategy_deps, unpriced
 from deploy.wiring.stores import Stores
 from deploy.wiring.variants import Variant, variants
 from ingest.model import Scope, sha256
@@ -26,7 +26,7 @@ from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.readers import TOP_SECTIONS, OracleReader, RoutedPages, TopReader
 from navigator.evaluation.results import Contender, Preprocessing, Ranked
 from navigator.evaluation.runner import Candidate, Player
-from navigator.models.temperature_zero import ColdModel
+from navigator.models.temperature_zero import TemperatureZeroModel
 from navigator.ports import Model
 from navigator.strategies.build import FOR_PEOPLE, STRATEGIES, build
 from navigator.strategies.strategy import StrategyBounds
@@ -122,7 +122,9 @@ async def metered_model(
         try:
             model: Model = await stack.enter_async_context(anthropic_model(brief))
             if cold:
-                model = ColdModel(await stack.enter_async_context(anthropic_model(brief, temperature=0.0)), model)
+                model = TemperatureZeroModel(
+                    await stack.enter_async_context(anthropic_model(brief, temperature=0.0)), model
+                )
         except ModelError as error:
             raise SettingsError(str(error)) from error
         yield MeteredModel(model, ledger, prices_of(settings), longest)
@@ -148,7 +150,7 @@ async def candidates(
     state = await _state(stores, languages, scope)
     found = []
     for variant in _variants(settings, wanted):
-        deps = ground_of(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
+        deps = strategy_deps(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
         strategy = build(variant.strategy, deps)
         for reader, player in players.items():
             made_from = sha256(state, repr(variant), repr(deps.rules), *_who(settings, variant, reader))
@@ -209,7 +211,7 @@ async def index_facts(
     questions: Sequence[EvalQuestion],
     outlines: Mapping[str, Outline],
 ) -> IndexFacts:
-    retriever = ground_of(stores, languages).retriever
+    retriever = strategy_deps(stores, languages).retriever
     found = [Ranked(q.id, tuple((await retriever.search(q.question, scope)).scores)) for q in questions]
     return IndexFacts(outlines, tuple(found), await _preprocessing(stores), languages[0])
 

@@ -41,7 +41,7 @@ async def open_navigator(
     settings = stores.settings.extracting if extracts else stores.settings
     if settings.model.chosen == "extractive":
         model = ExtractiveModel(stores.embedder, Weights(threshold=settings.model.extract_threshold))
-        deps = ground_of(stores, languages)
+        deps = strategy_deps(stores, languages)
         strategies = {name: build(name, deps) for name in WITHOUT_A_MODEL}
         if not extracts:
             _need_no_model(settings)
@@ -50,7 +50,7 @@ async def open_navigator(
     async with AsyncExitStack() as stack:
         written = await stack.enter_async_context(anthropic_model(settings))
         router = await stack.enter_async_context(anthropic_model(settings.routing)) if settings.router.name else None
-        deps = ground_of(stores, languages, router)
+        deps = strategy_deps(stores, languages, router)
         strategies = {name: build(name, deps) for name in FOR_PEOPLE}
         yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions)
 
@@ -69,7 +69,7 @@ def _need_no_model(settings: Settings) -> None:
         raise SettingsError(*wrong)
 
 
-def ground_of(
+def strategy_deps(
     stores: Stores,
     languages: Sequence[str],
     router: Model | None = None,

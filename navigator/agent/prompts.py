@@ -15,7 +15,7 @@ from navigator.retrieval.toc import OutlineForm
 NOT_FOUND = "NOT_FOUND"
 """How the model begins an answer that says: what I read does not answer this."""
 
-GET_TOC = Tool(
+GET_TOC_TOOL = Tool(
     name="get_toc",
     description=(
         "Search the documentation. Returns a table of contents: the sections that match the query, in their "
@@ -31,7 +31,7 @@ GET_TOC = Tool(
     },
 )
 
-READ = Tool(
+READ_TOOL = Tool(
     name="read",
     description="Read the full text of sections by the numbers that a table of contents gave them.",
     schema={
@@ -49,7 +49,7 @@ READ = Tool(
     },
 )
 
-TOOLS = (GET_TOC, READ)
+RIT_TOOLS = (GET_TOC_TOOL, READ_TOOL)
 
 
 @dataclass(frozen=True, slots=True)

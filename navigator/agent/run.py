@@ -17,7 +17,7 @@ from ingest.model import Scope
 from navigator.agent.prompts import NOT_FOUND
 from navigator.answer import Answer, CitedSource, Outcome, Passage, Step, Trace, Usage
 from navigator.citations.links import without_foreign_links
-from navigator.citations.marks import AnswerDraft, from_marks, settled
+from navigator.citations.marks import AnswerDraft, from_marks, settled_length
 from navigator.ports import CitationDelta, Model, TextDelta, Tool, ToolCall, ToolCallEvent, Turn, TurnEnd
 from navigator.retrieval.forest import Numbering
 
@@ -62,8 +62,9 @@ class ModelReply:
 
 
 class ReadingSession:
-    """What one question was shown and what it has read: the memory that its trace is made of. Whatever may be read or was read has a number, given once a question. `steps` are those done so far; `nearest` are
-    the sections to offer where nothing is found."""
+    """What one question was shown and what it has read: the memory that its trace is made of. Whatever may be read or
+    was read has a number, given once a question. `steps` are those done so far; `nearest` are the sections to offer
+    where nothing is found."""
 
     def __init__(self) -> None:
         self.numbering = Numbering()
@@ -164,9 +165,9 @@ class AnswerRun:
             log.warning("citation_dropped", index=event.index, first=event.first, passages=len(passages))
 
     def _tell(self, draft: AnswerDraft) -> None:
-        """Pass on the paragraphs that are settled, from the first one that cites something: before that, it may be
+        """Pass on the paragraphs that are settled_length, from the first one that cites something: before that, it may be
         reasoning that leads to another tool call."""
-        border = settled(draft.said)
+        border = settled_length(draft.said)
         if self._listener is None or border <= self._told:
             return
         self._told = border

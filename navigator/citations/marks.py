@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ingest.text.words import terms
 from navigator.answer import Citation, CitedSource, Passage
 
-_FENCED = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_OR_MARK = re.compile(r"(?P<ticks>`+).+?(?P=ticks)|[ \t]*\[(?P<numbers>\d+(?:\s*,\s*\d+)*)\]", re.DOTALL)
 
 
@@ -49,7 +49,7 @@ class AnswerDraft:
     @property
     def text(self) -> str:
         """The answer with its marks; a mark never falls inside a code block, but behind it."""
-        blocks = [(m.start(), m.end()) for m in _FENCED.finditer(self.said)]
+        blocks = [(m.start(), m.end()) for m in _CODE_BLOCK.finditer(self.said)]
         moved: dict[int, list[int]] = {}
         for position, number in self.marks:
             end = next((end for start, end in blocks if start < position <= end), position)
@@ -137,7 +137,7 @@ def paragraphs(text: str) -> list[tuple[str, bool]]:
     return found
 
 
-def settled(text: str) -> int:
+def settled_length(text: str) -> int:
     """Where the last paragraph begins that may still change: what stands before it is followed by other words, so that
     no citation of it can still come."""
     border = end = 0

@@ -19,7 +19,7 @@ from functools import partial
 from ingest.model import Block, Node, plain
 from ingest.notes import InducedOutline, NoteKind, SectionSummary
 from ingest.tree.induced_headings import FEWEST, LONGEST_TITLE, MOST, divisible, wrong
-from navigator.models.json_reply import object_in
+from navigator.models.complete import object_in
 from navigator.models.tokens import tokens_in
 
 MAX_NOTE_TOKENS = 512

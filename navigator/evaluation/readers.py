@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 
 from ingest.ports import Outline, TreeStore
 from ingest.text.words import terms
-from navigator.agent.prompts import GET_TOC, NOT_FOUND, READ, question_of
+from navigator.agent.prompts import GET_TOC_TOOL, NOT_FOUND, READ_TOOL, question_of
 from navigator.agent.run import ReadingSession
 from navigator.answer import Passage, Usage
 from navigator.models.tokens import CHARACTERS_PER_TOKEN, texts_given
@@ -127,10 +127,10 @@ class ScriptedReader(ABC):
         results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
         forests = [result.forest for result in results if result.forest is not None]
         name = f"call-{len(turns)}"
-        if GET_TOC.name in tools and not results:
-            return ToolCall(name, GET_TOC.name, {"query": question})
-        if READ.name in tools and (wanted := self._sections(question, forests)):
-            return ToolCall(name, READ.name, {"sections": wanted})
+        if GET_TOC_TOOL.name in tools and not results:
+            return ToolCall(name, GET_TOC_TOOL.name, {"query": question})
+        if READ_TOOL.name in tools and (wanted := self._sections(question, forests)):
+            return ToolCall(name, READ_TOOL.name, {"sections": wanted})
         return ToolCall(name, SEARCH, {"query": question}) if SEARCH in tools and not results else None
 
     async def _routed(self, system: str, shown: Mapping[int, str]) -> str:

@@ -25,7 +25,7 @@ from navigator.errors import ModelError, ModelLimited, ModelUnreachable
 from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused
 from navigator.models.channel import Channel
 from navigator.models.faults import RequestRefused
-from navigator.models.messages import Conversation, Form, Json, basis, request, sources
+from navigator.models.messages import Conversation, Form, Json, basis, request_body, sources
 from navigator.models.prices import Prices
 from navigator.models.reply import StreamedReply
 from navigator.models.tokens import CHARACTERS_PER_TOKEN
@@ -195,7 +195,7 @@ class AnthropicModel:
 
     async def _once(self, conversation: Conversation, form: Form) -> Events:
         started = time.monotonic()
-        body = request(conversation, form)
+        body = request_body(conversation, form)
         reply = StreamedReply(sources(conversation), basis(conversation, form))
         async with aclosing(self._channel.send(self._limits | body)) as received:
             async for data in received:

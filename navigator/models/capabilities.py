@@ -16,8 +16,10 @@ _LOOK = Tool(
     "Looks something up in the handbook.",
     {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
 )
-_SYSTEM = "You answer from a handbook, which the tool `look` reads for you. Be brief, and support what you say with it."
-_QUESTION = UserTurn("What does the handbook say the colour of the lamp is? Call `look` before you answer.")
+_TRY_SYSTEM = (
+    "You answer from a handbook, which the tool `look` reads for you. Be brief, and support what you say with it."
+)
+_TRY_QUESTION = UserTurn("What does the handbook say the colour of the lamp is? Call `look` before you answer.")
 _SECTION = Passage(
     number=1,
     node_id="lamp",
@@ -30,13 +32,13 @@ _SECTION = Passage(
     checked_at=datetime(2000, 1, 1, tzinfo=UTC),
 )
 
-TRY_TOOLS = Conversation(_SYSTEM, (_QUESTION,), (_LOOK,))
+TRY_TOOLS = Conversation(_TRY_SYSTEM, (_TRY_QUESTION,), (_LOOK,))
 """Any endpoint that knows tools answers with a call of `look`."""
 
 TRY_CITATIONS = Conversation(
-    _SYSTEM,
+    _TRY_SYSTEM,
     (
-        _QUESTION,
+        _TRY_QUESTION,
         ModelTurn("Looking it up.", (ToolCall("toolu_lamp", "look", {"query": "colour of the lamp"}),)),
         ToolTurn((ToolResult("toolu_lamp", passages=(_SECTION,)),)),
     ),

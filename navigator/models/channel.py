@@ -1,5 +1,8 @@
 """The connection to a Messages API endpoint: a request out, the events of its reply in.
 
+An event goes from here (`send`) through StreamedReply.feed, which says what it means, and AnthropicModel.turn, which
+makes of several requests one turn, to AnswerRun.ask_model, which tells the listener.
+
 Everything that goes wrong on the way becomes a ModelError here. Nothing but the arguments counts: the
 SDK's own look at the environment (keys, address, headers, tracing) is switched off, and so are its
 retries, which know neither what was said already nor how long a pause is too long.
@@ -11,7 +14,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -24,9 +27,9 @@ from navigator.models.messages import Json
 from navigator.models.reply import replayed
 
 OFFICIAL = "https://api.anthropic.com"
-CONNECT_TIMEOUT = 10.0
-LAST_BYTES = 0.5
-"""Seconds for the end of a response whose last event is there."""
+CONNECT_TIMEOUT_SECONDS = 10.0
+LAST_BYTES_SECONDS = 0.5
+"""For the end of a response whose last event is there."""
 
 Stream = anthropic.AsyncStream[RawMessageStreamEvent]
 
@@ -64,7 +67,7 @@ class Channel:
     async def __aenter__(self) -> Self:
         try:
             verify = ssl.create_default_context(cafile=self._ca_file) if self._ca_file else True
-            timeout = httpx2.Timeout(self._timeout, connect=min(self._timeout, CONNECT_TIMEOUT))
+            timeout = httpx2.Timeout(self._timeout, connect=min(self._timeout, CONNECT_TIMEOUT_SECONDS))
             http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, verify=verify, **self._options)
             self._open = anthropic.AsyncAnthropic(
                 api_key=self._key, base_url=self._base_url, http_client=http, max_retries=0, open_telemetry=False
@@ -80,7 +83,7 @@ class Channel:
             self._open = None
 
     async def send(self, body: Json) -> AsyncGenerator[Json, None]:
-        """The events of one reply as they come; an endpoint that answers in one piece is read the same way."""
+        """The events of one reply as they come; the reply of an endpoint that does not stream as the same events."""
         if self._open is None:
             raise RuntimeError("open the model with `async with` first")
         begun = False
@@ -88,10 +91,14 @@ class Channel:
             stream = await self._open.messages.create(
                 model=self._model, **body, stream=True, extra_headers=self._headers
             )
-            self.streams = "json" not in stream.response.headers.get("content-type", "")
-            events = self._streamed(stream) if self.streams else self._in_one_piece(stream)
-            async with stream, aclosing(events):
-                async for event in events:
+            async with stream:
+                self.streams = "json" not in stream.response.headers.get("content-type", "")
+                if not self.streams:
+                    for part in await self._whole(stream):
+                        yield part
+                    return
+                received = stream.raw_events(stream.response)
+                while (event := await self._next(received)) is not None:
                     if event.get("type") == "error":
                         raise self.faults.by_event(event)
                     begun = True
@@ -99,10 +106,11 @@ class Channel:
                     if event.get("type") == "message_stop":
                         break
                 with suppress(*VENDOR):  # read to its end, the connection can be used again
-                    async with asyncio.timeout(LAST_BYTES):
-                        await anext(events, None)
+                    async with asyncio.timeout(LAST_BYTES_SECONDS):
+                        await self._next(received)
         except VENDOR as error:
             fault = self.faults.by_exception(error)
+            # What was begun was not refused: an unreadable rest is a reply that broke off, and may be asked for again.
             raise (self.faults.broke_off() if begun and isinstance(fault, RequestRefused) else fault) from error
 
     @property
@@ -112,12 +120,8 @@ class Channel:
             return {"Authorization": anthropic.Omit()}
         return {} if self.official else {"x-api-key": self._key}
 
-    async def _streamed(self, stream: Stream) -> AsyncGenerator[Json, None]:
-        events = stream.raw_events(stream.response)
-        while (event := await self._next(events)) is not None:
-            yield event
-
     async def _next(self, events: AsyncIterator[Any]) -> Json | None:
+        """The next event that says something; None at the end. The timeout is ours: pings reset the connection's."""
         async with asyncio.timeout(self._timeout):
             async for event in events:
                 if event.data.strip() in ("", "[DONE]"):
@@ -129,13 +133,11 @@ class Channel:
                     return data
         return None
 
-    async def _in_one_piece(self, stream: Stream) -> AsyncGenerator[Json, None]:
+    async def _whole(self, stream: Stream) -> list[Json]:
         async with asyncio.timeout(self._timeout):
             message = json.loads(await stream.response.aread())
         if isinstance(message, dict) and message.get("type") == "error":
-            yield message
-        elif isinstance(message, dict) and isinstance(message.get("content"), list):
-            for event in replayed(message):
-                yield event
-        else:
-            raise self.faults.not_the_api()
+            raise self.faults.by_event(message)
+        if isinstance(message, dict) and isinstance(message.get("content"), list):
+            return replayed(message)
+        raise self.faults.not_the_api()

@@ -14,9 +14,9 @@ from itertools import groupby, zip_longest
 
 from ingest.ports import Embedder
 from ingest.text.chunks import PATH_TITLES
-from navigator.agent.prompts import GET_TOC, NOT_FOUND, READ, question_of
+from navigator.agent.prompts import GET_TOC_TOOL, NOT_FOUND, READ_TOOL, question_of
 from navigator.answer import Passage
-from navigator.models.extracts import Extract, Standing, Unit, Weights, choose, cosine, nearness, units_of
+from navigator.models.extracts import Extract, Standing, Unit, Weights, choose_units, cosine, nearness, units_of
 from navigator.ports import (
     CitationDelta,
     ModelEvent,
@@ -31,7 +31,7 @@ from navigator.ports import (
 )
 from navigator.retrieval.forest import Forest
 
-EMBEDDED_CHARACTERS = 600
+MAX_EMBEDDED_CHARACTERS = 600
 """Of a longer unit (a code block) its beginning stands for it."""
 
 
@@ -67,13 +67,13 @@ class ExtractiveModel:
             async for event in self._answer(question, forests, passages):
                 yield event
             yield TurnEnd("end")
-        elif not results and GET_TOC in tools:
+        elif not results and GET_TOC_TOOL in tools:
             yield TextDelta("Nothing is known yet: searching with the question as it stands.")
-            yield ToolCallEvent(ToolCall("toc", GET_TOC.name, {"query": question}))
+            yield ToolCallEvent(ToolCall("toc", GET_TOC_TOOL.name, {"query": question}))
             yield TurnEnd("calls")
         elif forests and (best := _best(forests[-1], self._reads)):
             yield TextDelta("Reading the sections that the search scored best.")
-            yield ToolCallEvent(ToolCall("read", READ.name, {"sections": best}))
+            yield ToolCallEvent(ToolCall("read", READ_TOOL.name, {"sections": best}))
             yield TurnEnd("calls")
         else:
             yield TextDelta(NOT_FOUND)
@@ -103,12 +103,12 @@ class ExtractiveModel:
             return []
         query = await self._embedder.embed_query(question)
         titles = [" › ".join(passage.path[-PATH_TITLES:]) for passage in passages]
-        vectors = await self._embedder.embed([*titles, *(unit.text[:EMBEDDED_CHARACTERS] for unit in units)])
+        vectors = await self._embedder.embed([*titles, *(unit.text[:MAX_EMBEDDED_CHARACTERS] for unit in units)])
         shares = _shares(forests, passages)
         standing = [Standing(share, cosine(v, query)) for share, v in zip(shares, vectors, strict=False)]
         own = [passage.path[-1] for passage in passages]
         near = nearness(question, units, own, vectors[len(titles) :], query, self._weights)
-        return choose(units, near, standing, self._weights)
+        return choose_units(units, near, standing, self._weights)
 
 
 def _best(forest: Forest, count: int) -> list[int]:

@@ -87,12 +87,12 @@ class Extract:
     units: tuple[Unit, ...]
 
 
-LINE = 100
-"""Characters that count as one line."""
-LONG_TERM = 1200
-"""Characters; of a longer definition each paragraph is a unit, under its term."""
-WHOLE_TABLE = 10
-"""Rows up to which a table is one unit; of a larger one each row is, under the first."""
+CHARACTERS_PER_LINE = 100
+"""What counts as one line of an answer."""
+MAX_WHOLE_TERM_CHARACTERS = 1200
+"""Of a longer definition each paragraph is a unit, under its term."""
+MAX_WHOLE_TABLE_ROWS = 10
+"""Up to so many a table is one unit; of a larger one each row is, under the first."""
 
 
 def units_of(passages: Sequence[Passage]) -> list[Unit]:
@@ -116,7 +116,9 @@ def _pieces(block: Block) -> list[str]:
         return _items(block)
     lines = [line for line in block.shown.split("\n") if line.strip()]
     if block.kind == "table":
-        return ["\n".join(lines)] if len(lines) <= WHOLE_TABLE else [f"{lines[0]}\n{line}" for line in lines[1:]]
+        return (
+            ["\n".join(lines)] if len(lines) <= MAX_WHOLE_TABLE_ROWS else [f"{lines[0]}\n{line}" for line in lines[1:]]
+        )
     return lines
 
 
@@ -139,7 +141,7 @@ def _split_term(item: str, kind: str) -> list[str]:
     """A term with a long definition as one unit a paragraph, each under its term."""
     lines = item.split("\n")
     names = [line for line in lines if not line.startswith(" ")]
-    if kind != "terms" or len(item) <= LONG_TERM or len(names) == len(lines):
+    if kind != "terms" or len(item) <= MAX_WHOLE_TERM_CHARACTERS or len(names) == len(lines):
         return [item]
     return ["\n".join([*names, line]) for line in lines if line.startswith(" ")]
 
@@ -184,7 +186,7 @@ def _rarity(wanted: set[str], held: Sequence[set[str]]) -> Mapping[str, float]:
     return {term: math.log(1 + (total - counts[term] + 0.5) / (counts[term] + 0.5)) for term in wanted}
 
 
-def choose(
+def choose_units(
     units: Sequence[Unit], near: Sequence[Nearness], standing: Sequence[Standing], weights: Weights
 ) -> list[Extract]:
     """The extracts, best node first; empty where nothing comes near. `standing`: one a passage."""
@@ -213,7 +215,7 @@ def _together(units: Sequence[Unit], scores: Sequence[float], positions: list[in
     chosen: set[int] = set()
     for i in order[: weights.units]:
         more = {i} | _belonging(units, positions, i)
-        lines = sum(1 + len(line) // LINE for j in chosen | more for line in units[j].text.split("\n"))
+        lines = sum(1 + len(line) // CHARACTERS_PER_LINE for j in chosen | more for line in units[j].text.split("\n"))
         if not chosen or (scores[i] >= weights.unit_near * scores[order[0]] and lines <= weights.lines):
             chosen |= more
     return sorted(chosen)

@@ -58,10 +58,10 @@ class Conversation:
     @property
     def passages(self) -> list[Passage]:
         """All passages, in the order in which they were read: what Cited.index counts."""
-        return [passage for turn in self.turns for passage in passages_of(turn)]
+        return [passage for turn in self.turns for passage in conversation_passages(turn)]
 
 
-def passages_of(turn: Turn) -> list[Passage]:
+def conversation_passages(turn: Turn) -> list[Passage]:
     """The passages of one turn, in the order in which the model sees them."""
     match turn:
         case UserTurn(_, passages):
@@ -93,7 +93,7 @@ class SearchResultSource:
 
 
 def sources(conversation: Conversation) -> tuple[SearchResultSource, ...]:
-    """The search results of `request(conversation, …)` in the order in which the endpoint counts them."""
+    """The search results of `request_body(conversation, …)` in the order in which the endpoint counts them."""
     numbered = ((index, _shown(passage)) for index, passage in enumerate(conversation.passages))
     return tuple(SearchResultSource(index, blocks) for index, blocks in numbered if blocks)
 
@@ -102,7 +102,7 @@ def basis(conversation: Conversation, form: Form) -> Basis:
     return conversation.system, form.citations
 
 
-def request(conversation: Conversation, form: Form) -> Json:
+def request_body(conversation: Conversation, form: Form) -> Json:
     """The fields `system`, `messages`, `tools` and `tool_choice`. Tools stay listed when they may no longer
     be called, because the history holds calls of them."""
     body: Json = {"messages": _messages(conversation, form)}

@@ -7,7 +7,7 @@ cited: a citation of anything but a block of the request is dropped.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from navigator.ports import CitationDelta, ModelEvent, TextDelta, ToolCall, Tool
 
 log = structlog.get_logger()
 
-CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded"})
+CUT_SHORT_REASONS = frozenset({"max_tokens", "model_context_window_exceeded"})
 NOT_AN_OBJECT = "_invalid"
 """Arguments that are no JSON object arrive as {NOT_AN_OBJECT: what was written}: a tool error, not a crash."""
 
@@ -85,17 +85,18 @@ class StreamedReply:
     def reports_caching(self) -> bool:
         return "cache_read_input_tokens" in self._usage
 
-    def feed(self, event: Json) -> Iterator[ModelEvent]:
+    def feed(self, event: Json) -> list[ModelEvent]:
+        due: list[ModelEvent] = []
         index = event["index"] if isinstance(event.get("index"), int) else 0
         match event.get("type"):
             case "message_start":
                 self._count(_object(_object(event.get("message")).get("usage")))
             case "content_block_start":
-                yield from self._start(index, _object(event.get("content_block")))
+                due = self._start(index, _object(event.get("content_block")))
             case "content_block_delta":
-                yield from self._grow(self._blocks.setdefault(index, _Block()), _object(event.get("delta")))
+                due = self._grow(self._blocks.setdefault(index, _Block()), _object(event.get("delta")))
             case "content_block_stop":
-                yield from self._cite(self._blocks.setdefault(index, _Block()))
+                due = self._cite(self._blocks.setdefault(index, _Block()))
             case "message_delta":
                 self._stop = str(_object(event.get("delta")).get("stop_reason") or self._stop)
                 self._count(_object(event.get("usage")))
@@ -103,51 +104,54 @@ class StreamedReply:
             case "message_stop":
                 self.complete = True
             case _:
-                return
+                return []
         self.begun = True
+        return due
 
-    def close(self) -> Iterator[ModelEvent]:
+    def close(self) -> list[ModelEvent]:
         """Calls, then TurnEnd. A call that the end of the reply cut in two is dropped."""
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
-        for block in blocks:
-            yield from self._cite(block)
+        citations = [citation for block in blocks for citation in self._cite(block)]
         calls = [block.call(number) for number, block in enumerate(blocks) if block.kind == "tool_use"]
-        if self._stop in CUT_SHORT:
+        if self._stop in CUT_SHORT_REASONS:
             calls = [call for call in calls if NOT_AN_OBJECT not in call.arguments]
         elif self._stop == "refusal":
             calls = []
-        yield from map(ToolCallEvent, calls)
         usage = self._total()
         context = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
         reason = self._reason(bool(calls))
-        yield TurnEnd(reason, usage, context, self._verbatim(blocks) if reason in ("calls", "end") else None)
+        echo = self._verbatim(blocks) if reason in ("calls", "end") else None
+        return [*citations, *map(ToolCallEvent, calls), TurnEnd(reason, usage, context, echo)]
 
-    def _start(self, index: int, start: Json) -> Iterator[ModelEvent]:
+    def _start(self, index: int, start: Json) -> list[ModelEvent]:
         """Some endpoints give a block whole in its start."""
         block = self._blocks[index] = _Block(str(start.get("type")), start)
         block.citations += _objects(start.get("citations"))
-        for name in ("text", "thinking", "signature"):
-            piece = block.grow(name, start.get(name))
-            if name == "text" and piece:
-                yield TextDelta(piece)
+        for name in ("thinking", "signature"):
+            block.grow(name, start.get(name))
+        text = block.grow("text", start.get("text"))
+        return [TextDelta(text)] if text else []
 
-    def _grow(self, block: _Block, delta: Json) -> Iterator[ModelEvent]:
+    def _grow(self, block: _Block, delta: Json) -> list[ModelEvent]:
         kind = str(delta.get("type"))
         if kind == "citations_delta":
             block.citations.append(_object(delta.get("citation")))
         elif kind in _GROWS:
             piece = block.grow(_GROWS[kind], delta.get(_GROWS[kind]))
             if kind == "text_delta" and piece:
-                yield TextDelta(piece)
+                return [TextDelta(piece)]
+        return []
 
-    def _cite(self, block: _Block) -> Iterator[ModelEvent]:
+    def _cite(self, block: _Block) -> list[ModelEvent]:
+        due: list[ModelEvent] = []
         for citation in block.citations:
             cited = self._located(citation)
             if cited is None:
                 log.warning("citation_dropped", kind=citation.get("type"), index=citation.get("search_result_index"))
             else:
-                yield cited
+                due.append(cited)
         block.citations.clear()
+        return due
 
     def _located(self, citation: Json) -> CitationDelta | None:
         """`end_block_index` is exclusive; `search_result_index` counts over the whole request."""
@@ -179,7 +183,7 @@ class StreamedReply:
 
     def _reason(self, calls: bool) -> Literal["end", "calls", "max_tokens", "refusal"]:
         """What came counts for more than what the endpoint calls it."""
-        if self._stop in CUT_SHORT:
+        if self._stop in CUT_SHORT_REASONS:
             return "max_tokens"
         if self._stop == "refusal":
             return "refusal"
@@ -192,14 +196,13 @@ class StreamedReply:
         return Verbatim(self._basis, tuple(given)) if reasoning and len(reasoning) < len(given) else None
 
 
-def replayed(message: Json) -> Iterator[Json]:
+def replayed(message: Json) -> list[Json]:
     """A reply that came in one piece, as the events in which it would have been streamed."""
-    yield {"type": "message_start", "message": message}
+    events: list[Json] = [{"type": "message_start", "message": message}]
     for index, block in enumerate(message.get("content") or []):
-        yield {"type": "content_block_start", "index": index, "content_block": block}
-        yield {"type": "content_block_stop", "index": index}
-    yield {"type": "message_delta", "delta": message}
-    yield {"type": "message_stop"}
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        events.append({"type": "content_block_stop", "index": index})
+    return [*events, {"type": "message_delta", "delta": message}, {"type": "message_stop"}]
 
 
 def _arguments(written: str) -> Json:

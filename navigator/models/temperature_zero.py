@@ -12,7 +12,7 @@ from navigator.ports import Model, ModelEvent, Tool, Turn
 log = structlog.get_logger()
 
 
-class ColdModel:
+class TemperatureZeroModel:
     """Implements navigator.ports.Model with two of the same model: `cold` asks for temperature 0, `plain` for none. Newer
     models reject any temperature: once `plain` was taken where `cold` was not, it alone is asked."""
 

@@ -1,0 +1,2 @@
+"""What a question means before anything is searched: in its conversation, and in which version.
+Questions as people ask them come in, questions that stand alone go out; knows no strategy and no retrieval."""

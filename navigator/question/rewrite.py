@@ -20,12 +20,12 @@ from navigator.ports import Model
 
 log = structlog.get_logger()
 
-REMEMBERED = 6
+REMEMBERED_EXCHANGES = 6
 """Of a long conversation the last exchanges count."""
-HEAD, TAIL = 800, 1_200
+HEAD_CHARACTERS, TAIL_CHARACTERS = 800, 1_200
 """Of a long answer its beginning and its end are shown: what an answer offers stands at its end."""
-LONGEST = 1_500
-"""Characters; what a model writes beyond is no question."""
+MAX_QUESTION_CHARACTERS = 1_500
+"""What a model writes beyond is no question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +85,19 @@ def by_model(model: Model) -> Understand:
         if not earlier:
             return Understood(question)
         try:
-            reply = await complete(model, _SYSTEM, _transcript(question, earlier))
+            reply = await complete(model, _REWRITE_SYSTEM, _transcript(question, earlier))
         except ModelError as error:
             log.warning("question_understood_by_rule", kind=type(error).__name__, reason=str(error))
             return await by_rule(question, earlier)
         written = " ".join(reply.text.split()).strip('"“”')
-        if not written or len(written) > max(LONGEST, len(question)):
+        if not written or len(written) > max(MAX_QUESTION_CHARACTERS, len(question)):
             return Understood((await by_rule(question, earlier)).question, reply.usage)
         return Understood(written, reply.usage)
 
     return understand
 
 
-_SYSTEM = """\
+_REWRITE_SYSTEM = """\
 You prepare questions for a documentation search that knows nothing of the conversation they come from. You are given a \
 conversation and its latest message. Write that message as one question that stands alone: put in the product, version, \
 feature or page that it leaves out, and where it takes up an offer ("yes"), ask for what was offered. Keep its language, \
@@ -109,13 +109,17 @@ and nothing else."""
 def _transcript(question: str, earlier: Sequence[Earlier]) -> str:
     said = [
         f"<asked>\n{_clipped(one.question)}\n</asked>\n<answered>\n{_clipped(one.answer)}\n</answered>"
-        for one in earlier[-REMEMBERED:]
+        for one in earlier[-REMEMBERED_EXCHANGES:]
     ]
     return "\n".join(["<conversation>", *said, "</conversation>", f"<latest>\n{question}\n</latest>"])
 
 
 def _clipped(text: str) -> str:
-    return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n[…]\n{text[-TAIL:]}"
+    return (
+        text
+        if len(text) <= HEAD_CHARACTERS + TAIL_CHARACTERS
+        else f"{text[:HEAD_CHARACTERS]}\n[…]\n{text[-TAIL_CHARACTERS:]}"
+    )
 
 
 def _offer(answer: str) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from ingest.model import Scope
 from ingest.ports import TreeStore
 
-FRESH = 600.0
-"""Seconds for which the list of versions is believed."""
+VERSIONS_BELIEVED_SECONDS = 600.0
+"""How old the list of versions may be."""
 _NAMED = re.compile(
     r"(?<![\w.])(?:(?:version|release)\s+v?|v(?=\d))(\d+(?:\.\d+)*)|(?<![\w.])(\d+(?:\.\d+)+)(?![\w.]*\w)",
     re.IGNORECASE,
@@ -39,7 +39,7 @@ class Versions:
 
     async def _versions(self) -> frozenset[str]:
         now = time.monotonic()
-        if self._read_at is None or now - self._read_at > FRESH:
+        if self._read_at is None or now - self._read_at > VERSIONS_BELIEVED_SECONDS:
             self._known = frozenset([s.version async for s in self._trees.scan() if s.version and s.state == "live"])
             self._read_at = now
         return self._known

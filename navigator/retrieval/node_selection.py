@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-SPEAKING = 3
+PAGE_SPEAKERS = 3
 """As many of a page's best nodes speak for it. More would favour long pages."""
 
 
@@ -27,7 +27,7 @@ def boost_by_page(scores: Mapping[str, float], page_of: Mapping[str, str], share
     on_page: defaultdict[str, list[float]] = defaultdict(list)
     for node, score in scores.items():
         on_page[page_of[node]].append(score)
-    pages = {page: sum(sorted(found, reverse=True)[:SPEAKING]) / SPEAKING for page, found in on_page.items()}
+    pages = {page: sum(sorted(found, reverse=True)[:PAGE_SPEAKERS]) / PAGE_SPEAKERS for page, found in on_page.items()}
     top_node, top_page = max(scores.values(), default=1.0), max(pages.values(), default=1.0)
     return {node: score / top_node + share * pages[page_of[node]] / top_page for node, score in scores.items()}
 

@@ -38,7 +38,7 @@ def _tool(name: str, description: str, /, **arguments: tuple[str, str]) -> Tool:
     return Tool(name, description, schema)
 
 
-_NUMBER = ("integer", "The number of a passage that you have read.")
+_PASSAGE_NUMBER = ("integer", "The number of a passage that you have read.")
 
 MEANING_TOOL = _tool(
     "search",
@@ -58,13 +58,13 @@ ENTITY_TOOL = _tool(
 PAGE_TOOL = _tool(
     "page",
     "Search one page: the page of a passage. Gives passages of it that you have not read yet.",
-    passage=_NUMBER,
+    passage=_PASSAGE_NUMBER,
     query=("string", "What to look for on that page."),
 )
 AROUND_TOOL = _tool(
     "around",
     "What stands before and after a passage on its page, as far as you have not read it yet.",
-    passage=_NUMBER,
+    passage=_PASSAGE_NUMBER,
 )
 
 HOW_TO_INTERACT = """\

@@ -10,7 +10,7 @@ from math import log
 from ingest.model import Chunk
 from ingest.ports import Hit
 
-_LETTER = (
+_NAME_LETTER = (
     r"[^\W\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff]"
 )
 """What makes a name longer where it stands beside it. Scripts without spaces between words are left out: there a name
@@ -22,7 +22,7 @@ def naming(name: str, texts: Sequence[tuple[Hit, str]]) -> list[Hit]:
     does not keep a chunk out, because people and models write `kafka` and `Kafka`; but chunks that write the name exactly
     so come first, because `PATH` is not `path`. Else the order stays."""
     words = r"\s+".join(re.escape(word) for word in name.split())
-    pattern = rf"(?<!{_LETTER}){words}(?!{_LETTER})"
+    pattern = rf"(?<!{_NAME_LETTER}){words}(?!{_NAME_LETTER})"
     exactly, anyhow = re.compile(pattern), re.compile(pattern, re.IGNORECASE)
     found = [(hit, text) for hit, text in texts if anyhow.search(text)]
     return [hit for hit, _ in sorted(found, key=lambda pair: exactly.search(pair[1]) is None)]

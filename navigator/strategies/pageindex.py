@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ingest.ports import Outline, TreeStore
 from navigator.agent.loop import LoopConfig, Toolbox, number_arguments, walk
-from navigator.agent.prompts import READ, RitBounds, evidence, legend, opening
+from navigator.agent.prompts import READ_TOOL, RitBounds, evidence, legend, opening
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step
 from navigator.ports import ToolCall, ToolResult, UserTurn
@@ -31,7 +31,9 @@ MAX_CONTENTS_CHARACTERS = 60_000
 MAX_SUBTREE_PAGES = 500
 """Of a larger sub-tree so many pages are looked at, those that the search found before others."""
 
-READ_FIRST = "You have not read anything yet, so there is nothing to answer from. Call `read`; answer after that."
+READ_DOCUMENT_FIRST = (
+    "You have not read anything yet, so there is nothing to answer from. Call `read`; answer after that."
+)
 PICK_PAGE = "pick_page"
 
 
@@ -74,7 +76,7 @@ class PageIndex:
         contents = f"The table of contents of the document:\n{shown}\n\n{toolbox.note(0.0)}"
         run.turns.append(UserTurn(opening(asked.question, contents, language=asked.language)))
         system = pageindex_system_prompt(self._rules, self._bounds.budget, model_cites=run.model.cites)
-        return await walk(run, toolbox, LoopConfig(system, READ_FIRST, self._rules.context_share))
+        return await walk(run, toolbox, LoopConfig(system, READ_DOCUMENT_FIRST, self._rules.context_share))
 
     async def _shown(self, run: AnswerRun, found: Chunks) -> str:
         """The contents of the best document, whose sections can now be read; empty where nothing was found."""
@@ -138,8 +140,8 @@ class PageIndex:
 class ReadToolbox(Toolbox):
     """Read, for one question and one document."""
 
-    tools = (READ,)
-    reads = frozenset({READ.name})
+    tools = (READ_TOOL,)
+    reads = frozenset({READ_TOOL.name})
 
     def __init__(self, session: ReadingSession, trees: TreeStore, rules: RitBounds, bounds: StrategyBounds) -> None:
         picked = sum(step.tool == PICK_PAGE for step in session.steps)
@@ -148,7 +150,7 @@ class ReadToolbox(Toolbox):
         self._rules = rules
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        asked = number_arguments(call.arguments, "sections", READ.name)
+        asked = number_arguments(call.arguments, "sections", READ_TOOL.name)
         result = await read_sections(call.id, asked, self.session, self._trees, self._rules)
         return replace(step, numbers=tuple(asked)), result
 

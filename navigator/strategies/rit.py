@@ -12,7 +12,16 @@ from dataclasses import replace
 from ingest.model import Scope
 from ingest.ports import TreeStore
 from navigator.agent.loop import LoopConfig, Toolbox, ToolError, listed, number_arguments, text_argument, walk
-from navigator.agent.prompts import GET_TOC, READ, READ_FIRST, TOOLS, RitBounds, budget_note, opening, rit_system_prompt
+from navigator.agent.prompts import (
+    GET_TOC_TOOL,
+    READ_FIRST,
+    READ_TOOL,
+    RIT_TOOLS,
+    RitBounds,
+    budget_note,
+    opening,
+    rit_system_prompt,
+)
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Passage, Step
 from navigator.ports import ToolCall, ToolResult, UserTurn
@@ -49,8 +58,8 @@ class Rit:
 class RitToolbox(Toolbox):
     """GetToC and Read for one question."""
 
-    tools = TOOLS
-    reads = frozenset({READ.name})
+    tools = RIT_TOOLS
+    reads = frozenset({READ_TOOL.name})
     one_kind = True
 
     def __init__(
@@ -64,7 +73,7 @@ class RitToolbox(Toolbox):
 
     def note(self, context: float) -> str:
         steps = self.session.steps
-        tocs = sum(step.tool == GET_TOC.name for step in steps)
+        tocs = sum(step.tool == GET_TOC_TOOL.name for step in steps)
         rules = self._rules
         return budget_note(rules.budget - len(steps), context, rules.context_share, rules.toc_budget - tocs)
 
@@ -86,11 +95,11 @@ class RitToolbox(Toolbox):
         return offered
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        return await (self._get_toc(call, step) if call.name == GET_TOC.name else self._read(call, step))
+        return await (self._get_toc(call, step) if call.name == GET_TOC_TOOL.name else self._read(call, step))
 
     async def _get_toc(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        query = text_argument(call.arguments, "query", GET_TOC.name)
-        if sum(done.tool == GET_TOC.name for done in self.session.steps) >= self._rules.toc_budget:
+        query = text_argument(call.arguments, "query", GET_TOC_TOOL.name)
+        if sum(done.tool == GET_TOC_TOOL.name for done in self.session.steps) >= self._rules.toc_budget:
             raise ToolError(f"get_toc may be called {self._rules.toc_budget} times; read from what it gave.")
         forest = await self._retriever.forest(query, self._scope, self.session.numbering)
         for _, node, path in forest.walk():
@@ -101,7 +110,7 @@ class RitToolbox(Toolbox):
         return replace(step, query=query, shown=text), ToolResult(call.id, text, forest=forest)
 
     async def _read(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        asked = number_arguments(call.arguments, "sections", READ.name)
+        asked = number_arguments(call.arguments, "sections", READ_TOOL.name)
         step = replace(step, numbers=tuple(asked))
         return step, await read_sections(call.id, asked, self.session, self._trees, self._rules)
 
@@ -111,7 +120,7 @@ class RitToolbox(Toolbox):
             return
         scored = [(n.score, n.number) for _, n, _ in forest.walk() if n.score is not None and n.number is not None]
         best = [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:NEAREST_SECTIONS]]
-        loaded = {passage.number: passage for passage in await load(best, self.session, self._trees)}
+        loaded = {passage.number: passage for passage in await load_passages(best, self.session, self._trees)}
         self.session.nearest = tuple(loaded[number] for number in best if number in loaded)
 
 
@@ -124,7 +133,7 @@ async def read_sections(
         raise ToolError(f"No section {listed(unknown)} was shown to you. Read numbers from a table of contents.")
     again = [number for number in asked if session.has(number)]
     fresh = [number for number in asked if not session.has(number)]
-    passages, left_out = _fitting(await load(fresh, session, trees), rules)
+    passages, left_out = _fitting(await load_passages(fresh, session, trees), rules)
     session.read(passages)
     gone = sorted(set(fresh) - {passage.number for passage in passages} - set(left_out))
     remarks = [
@@ -135,7 +144,7 @@ async def read_sections(
     return ToolResult(call_id, " ".join(remark for remark in remarks if remark), passages=tuple(passages))
 
 
-async def load(wanted: Sequence[int], session: ReadingSession, trees: TreeStore) -> list[Passage]:
+async def load_passages(wanted: Sequence[int], session: ReadingSession, trees: TreeStore) -> list[Passage]:
     """Nodes that were offered, as passages: pages in the order in which they were asked for, sections of a page in
     document order."""
     behind = {number: session.offered(number) for number in wanted}

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ingest.model import Block
-from navigator.agent.prompts import TOOLS, RitBounds, opening, rit_system_prompt
+from navigator.agent.prompts import RIT_TOOLS, RitBounds, opening, rit_system_prompt
 from navigator.answer import Passage
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.extractive import ExtractiveModel
@@ -116,7 +116,7 @@ def result(call: ToolCall) -> ToolResult:
 
 async def one_turn(model: Model, turns: Sequence[Turn], *, must_answer: bool = False) -> list[ModelEvent]:
     system = rit_system_prompt(RitBounds(), model_cites=model.cites)
-    return [event async for event in model.turn(system, turns, TOOLS, must_answer=must_answer)]
+    return [event async for event in model.turn(system, turns, RIT_TOOLS, must_answer=must_answer)]
 
 
 async def conversation(model: Model, question: str = QUESTION) -> tuple[list[Turn], list[list[ModelEvent]]]:
@@ -152,7 +152,7 @@ async def test_every_turn_ends_once_and_says_nothing_after(model: Model) -> None
 async def test_calls_name_offered_tools_have_ids_of_their_own_and_are_the_reason_for_the_end(model: Model) -> None:
     _, heard = await conversation(model)
     calls = [event.call for events in heard for event in events if isinstance(event, ToolCallEvent)]
-    assert {call.name for call in calls} <= {tool.name for tool in TOOLS}
+    assert {call.name for call in calls} <= {tool.name for tool in RIT_TOOLS}
     for events in heard:
         in_turn = [event.call.id for event in events if isinstance(event, ToolCallEvent)]
         assert len(set(in_turn)) == len(in_turn)
@@ -192,7 +192,7 @@ async def test_questions_side_by_side_do_not_mix(model: Model) -> None:
 
 async def test_a_turn_that_is_left_early_leaves_the_model_usable(model: Model) -> None:
     turns = [UserTurn(opening(QUESTION))]
-    stream = model.turn(rit_system_prompt(RitBounds(), model_cites=model.cites), turns, TOOLS)
+    stream = model.turn(rit_system_prompt(RitBounds(), model_cites=model.cites), turns, RIT_TOOLS)
     async with aclosing(stream) as events:  # type: ignore[type-var]
         assert isinstance(await anext(events), TextDelta)
     assert isinstance((await one_turn(model, turns))[-1], TurnEnd)

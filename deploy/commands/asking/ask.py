@@ -30,7 +30,7 @@ from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.settings.site import StrategyName
 from navigator.answer import Answer
-from navigator.question.rewrite import REMEMBERED, Earlier
+from navigator.question.rewrite import REMEMBERED_EXCHANGES, Earlier
 
 
 def command(
@@ -88,7 +88,7 @@ async def take_questions(asker: Ask, asked: AskRequest, console: Console, *, tra
             return
         if not question.strip():
             return
-        answer = await asker(replace(asked, question=question, earlier=tuple(earlier[-REMEMBERED:])))
+        answer = await asker(replace(asked, question=question, earlier=tuple(earlier[-REMEMBERED_EXCHANGES:])))
         show(answer, console, trace=trace, as_json=False)
         if answer.outcome in ("answered", "not_found"):
             cited = tuple(source.first.node_id for source in answer.sources)

@@ -42,7 +42,7 @@ from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
-from deploy.wiring.navigation import ground_of
+from deploy.wiring.navigation import strategy_deps
 from deploy.wiring.stores import Stores, open_stores
 from ingest.model import Scope
 from navigator.batch.runner import Progress
@@ -126,7 +126,7 @@ async def _run(
     folder: CuratedFolder,
     console: Console,
 ) -> int:
-    settings, ground = stores.settings, ground_of(stores, languages)
+    settings, ground = stores.settings, strategy_deps(stores, languages)
     ledger = ledger_of(settings, wanted.max_cost or MAX_COST_DOLLARS, wanted.max_tokens)
 
     def told(progress: Progress) -> tuple[int, str]:

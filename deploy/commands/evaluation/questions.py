@@ -40,7 +40,7 @@ from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
-from deploy.wiring.navigation import ground_of, prices_of
+from deploy.wiring.navigation import prices_of, strategy_deps
 from deploy.wiring.stores import Stores, open_stores
 from ingest.errors import SiteUnusable
 from navigator.answer import Usage
@@ -195,7 +195,7 @@ class _ProposeRun:
 
     def _seeds(self, pages: Sample) -> Seeds:
         scope = self._known.scope([self._wanted.site], self._wanted.version)
-        retriever = ground_of(self._stores, self._known.languages()).retriever
+        retriever = strategy_deps(self._stores, self._known.languages()).retriever
         return Seeds(self._stores.trees, retriever, scope, pages.keys, self._wanted.seed)
 
     async def _first(self, materials: AsyncGenerator[Material], count: int) -> list[Material]:

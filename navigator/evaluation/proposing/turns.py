@@ -15,7 +15,7 @@ from ingest.model import sha256
 from navigator.evaluation.proposing.checks import QuestionDraft, Unfit
 from navigator.evaluation.proposing.material import SourceSection
 from navigator.evaluation.questions import EvalQuestion
-from navigator.models.json_reply import object_in
+from navigator.models.complete import object_in
 
 MAX_EXAMPLES = 5
 """Hand-written questions that the model is shown, at most."""

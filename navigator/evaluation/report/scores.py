@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median, quantiles
 
+from navigator.agent.prompts import READ_TOOL
 from navigator.answer import Answer, Outcome, Usage
 from navigator.evaluation.gold import PrecisionRecall, Resolved, aggregated, reading
 from navigator.evaluation.metrics import em_recall, exact_match, nuggets_covered, string_f1, token_recall
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import DIMENSIONS, Contender, Preprocessing, Result
 from navigator.evaluation.statistics import wilson
-
-READ = "read"
-"""The tool that reads; every other tool looks for something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def score(
         recall=None if read is None else read.recall,
         nodes_read=len(nodes),
         calls=dict(Counter(step.tool for step in trace.steps)),
-        asked=sum(len(step.numbers) for step in trace.steps if step.tool == READ),
+        asked=sum(len(step.numbers) for step in trace.steps if step.tool == READ_TOOL.name),
         usage=trace.usage,
         cost=paid(trace.usage),
         seconds=trace.seconds,
@@ -190,7 +188,7 @@ class Row:
 def row(contender: Contender, scores: Sequence[Score], preprocessing: Preprocessing | None = None) -> Row:
     """The row of a contender; `scores` are its own, one a question."""
     read = reading_of(scores)
-    reads = sum(score.calls.get(READ, 0) for score in scores)
+    reads = sum(score.calls.get(READ_TOOL.name, 0) for score in scores)
     costs = _known(score.cost for score in scores)
     seconds = [score.seconds for score in scores if score.seconds > 0]
     return Row(
@@ -213,8 +211,8 @@ def row(contender: Contender, scores: Sequence[Score], preprocessing: Preprocess
         reading_f1=read.f1 if read else None,
         nodes_read=_mean(scores, lambda score: score.nodes_read),
         calls=_calls(scores),
-        searches=_mean(scores, lambda score: sum(score.calls.values()) - score.calls.get(READ, 0)),
-        reads=_mean(scores, lambda score: score.calls.get(READ, 0)),
+        searches=_mean(scores, lambda score: sum(score.calls.values()) - score.calls.get(READ_TOOL.name, 0)),
+        reads=_mean(scores, lambda score: score.calls.get(READ_TOOL.name, 0)),
         nodes_a_read=sum(score.asked for score in scores) / reads if reads else None,
         input_tokens=_mean(scores, lambda score: score.usage.input_tokens),
         output_tokens=_mean(scores, lambda score: score.usage.output_tokens),

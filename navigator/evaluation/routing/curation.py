@@ -36,7 +36,7 @@ class Curation:
         workers: int = 4,
         show: Show = unseen,
     ) -> None:
-        self._ground = deps
+        self._deps = deps
         self._router = Router(model)
         self._folder = folder
         self._scope = scope or Scope()
@@ -51,7 +51,7 @@ class Curation:
         )
 
     async def _unasked(self, questions: Sequence[EvalQuestion]) -> AsyncIterator[tuple[EvalQuestion, Anchored]]:
-        on = self._ground
+        on = self._deps
         for question in questions:
             found = await anchored(on.retriever, on.trees, on.parts, question.question, self._scope, on.bounds.chunks)
             for page in found.pages:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from navigator.agent.prompts import TOOLS
+from navigator.agent.prompts import RIT_TOOLS
 from navigator.errors import ModelRejected
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.capabilities import Capabilities
@@ -18,7 +18,7 @@ from tests.fakes.messages_api import MessagesApi, cited, text, tool
 from tests.fakes.turns import passage, read_turns
 
 QUESTION: list[Turn] = [UserTurn("Which port?")]
-READ = read_turns((passage(12, "Port 8443."),))
+READ_TOOL = read_turns((passage(12, "Port 8443."),))
 
 
 def open_model(api: MessagesApi, **options: Any) -> AnthropicModel:
@@ -27,7 +27,7 @@ def open_model(api: MessagesApi, **options: Any) -> AnthropicModel:
 
 
 async def ask(model: AnthropicModel, turns: list[Turn]) -> list[ModelEvent]:
-    return [event async for event in model.turn("Rules.", turns, TOOLS)]
+    return [event async for event in model.turn("Rules.", turns, RIT_TOOLS)]
 
 
 def said(events: list[ModelEvent]) -> str:
@@ -42,7 +42,7 @@ async def test_an_endpoint_that_cites_is_given_search_results_after_one_tiny_req
     async with MessagesApi() as api, open_model(api) as model:
         for _ in range(2):
             api.say(cited("Port 8443.", (0, 0, 0)))
-            assert CitationDelta(0, 0, 0, "Port 8443.") in await ask(model, READ)
+            assert CitationDelta(0, 0, 0, "Port 8443.") in await ask(model, READ_TOOL)
         assert model.cites
     assert len(api.probes) == 1
 
@@ -58,7 +58,7 @@ async def test_many_questions_at_once_cost_one_tiny_request() -> None:
     async with MessagesApi(ignores=["citations"]) as api, open_model(api) as model:
         for _ in range(5):
             api.say("Port 8443 [12].")
-        answers = await asyncio.gather(*(ask(model, READ) for _ in range(5)))
+        answers = await asyncio.gather(*(ask(model, READ_TOOL) for _ in range(5)))
     assert {said(events) for events in answers} == {"Port 8443 [12]."}
     assert len(api.probes) == 1
 
@@ -68,7 +68,7 @@ async def test_an_endpoint_without_citations_is_shown_text_with_numbers(how: dic
     async with MessagesApi(**how) as api, open_model(api) as model:
         assert model.cites
         api.say("Port 8443 [12].")
-        assert said(await ask(model, READ)) == "Port 8443 [12]."
+        assert said(await ask(model, READ_TOOL)) == "Port 8443 [12]."
         assert not model.cites
     assert "[12] Manual › Section\n\nPort 8443." in result_text(api)
     assert "like [12]" in result_text(api)
@@ -79,12 +79,12 @@ async def test_what_is_set_about_citations_is_not_tried() -> None:
     async with MessagesApi() as api:
         async with open_model(api, citations=False) as model:
             api.say("Port 8443 [12].")
-            await ask(model, READ)
+            await ask(model, READ_TOOL)
             assert not model.cites
             assert isinstance(result_text(api), str)
         async with open_model(api, citations=True) as model:
             api.say(cited("Port 8443.", (0, 0, 0)))
-            await ask(model, READ)
+            await ask(model, READ_TOOL)
             assert result_text(api)[0]["type"] == "search_result"
     assert not api.probes
 
@@ -92,7 +92,7 @@ async def test_what_is_set_about_citations_is_not_tried() -> None:
 async def test_citations_that_are_insisted_on_and_refused_are_an_error() -> None:
     async with MessagesApi(rejects=["citations"]) as api, open_model(api, citations=True) as model:
         with pytest.raises(ModelRejected, match="refused the request"):
-            await ask(model, READ)
+            await ask(model, READ_TOOL)
         assert model.cites
 
 
@@ -116,7 +116,7 @@ async def test_the_real_api_is_believed_to_cite_until_it_refuses() -> None:
     ):
         for _ in range(2):
             api.say("Port 8443 [12].")
-            assert said(await ask(model, READ)) == "Port 8443 [12]."
+            assert said(await ask(model, READ_TOOL)) == "Port 8443 [12]."
             assert not model.cites
     assert not api.probes
     assert [bool(request.search_results) for request in api.requests] == [True, True, False, False]
@@ -135,7 +135,7 @@ async def test_an_endpoint_that_refuses_prompt_caching_is_asked_without_it_from_
 async def test_an_endpoint_that_refuses_both_is_asked_without_both() -> None:
     async with MessagesApi(rejects=["cache_control", "citations"]) as api, open_model(api) as model:
         api.say("Port 8443 [12].")
-        assert said(await ask(model, READ)) == "Port 8443 [12]."
+        assert said(await ask(model, READ_TOOL)) == "Port 8443 [12]."
         assert not model.cites
     assert len(api.requests) == 1
 
@@ -156,7 +156,7 @@ async def test_a_refusal_of_something_else_switches_nothing_off() -> None:
 async def test_an_answer_in_one_piece_is_read_like_a_stream() -> None:
     async with MessagesApi(ignores=["stream"]) as api, open_model(api, citations=True) as model:
         api.send(text("It is "), cited("8443", (0, 0, 0)), tool("read", {"sections": [1]}))
-        events = await ask(model, READ)
+        events = await ask(model, READ_TOOL)
     assert [type(event).__name__ for event in events] == [
         "TextDelta",
         "TextDelta",

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from navigator.agent.prompts import TOOLS
+from navigator.agent.prompts import RIT_TOOLS
 from navigator.errors import ModelError, ModelLimited, ModelRejected, ModelUnreachable
 from navigator.models.anthropic import AnthropicModel
 from navigator.ports import ModelEvent, TextDelta
@@ -36,7 +36,7 @@ def open_model(url: str, **options: Any) -> AnthropicModel:
 
 async def ask(model: AnthropicModel, heard: list[ModelEvent] | None = None) -> str:
     events: list[ModelEvent] = [] if heard is None else heard
-    async for event in model.turn("Rules.", TURNS, TOOLS):
+    async for event in model.turn("Rules.", TURNS, RIT_TOOLS):
         events.append(event)
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 

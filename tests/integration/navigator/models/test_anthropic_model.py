@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from navigator.agent.prompts import TOOLS
+from navigator.agent.prompts import RIT_TOOLS
 from navigator.answer import Usage
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
@@ -37,7 +37,7 @@ def open_model(api: MessagesApi, **options: Any) -> AnthropicModel:
 
 
 async def ask(model: AnthropicModel, turns: list[Turn] = QUESTION, **options: Any) -> list[ModelEvent]:
-    return [event async for event in model.turn("Rules.", turns, TOOLS, **options)]
+    return [event async for event in model.turn("Rules.", turns, RIT_TOOLS, **options)]
 
 
 def said(events: list[ModelEvent]) -> str:
@@ -122,7 +122,7 @@ async def test_a_model_that_must_answer_may_not_call_but_is_still_shown_the_tool
         api.say("So.")
         await ask(model, turns)
     assert [request.body["tool_choice"]["type"] for request in api.requests] == ["none", "auto"]
-    assert all(len(request.body["tools"]) == len(TOOLS) for request in api.requests)
+    assert all(len(request.body["tools"]) == len(RIT_TOOLS) for request in api.requests)
 
 
 async def test_the_next_turn_reads_from_the_cache_what_this_one_wrote() -> None:
@@ -275,7 +275,7 @@ async def test_a_turn_that_is_cancelled_hangs_up() -> None:
         speaking = asyncio.Event()
 
         async def listen() -> None:
-            async for _ in model.turn("Rules.", QUESTION, TOOLS):
+            async for _ in model.turn("Rules.", QUESTION, RIT_TOOLS):
                 speaking.set()
 
         listening = asyncio.create_task(listen())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ingest.model import Block
 from navigator.answer import Passage
-from navigator.citations.marks import AnswerDraft, from_marks, settled
+from navigator.citations.marks import AnswerDraft, from_marks, settled_length
 
 
 def passage(number: int, *texts: str) -> Passage:
@@ -86,7 +86,7 @@ SAID = st.lists(st.one_of(WORDS, st.integers(0, 4)), max_size=30)
 
 @given(SAID)
 def test_what_is_settled_is_how_the_finished_answer_begins(script: list[str | int]) -> None:
-    """Whatever is said and cited later: the text of what was settled only grows."""
+    """Whatever is said and cited later: the text of what was settled_length only grows."""
     draft, shown = AnswerDraft(), [""]
     passages = [passage(number, f"text {number}") for number in range(5)]
     for event in script:
@@ -94,14 +94,14 @@ def test_what_is_settled_is_how_the_finished_answer_begins(script: list[str | in
             draft.cite(passages[event].cite(0))
         else:
             draft.say(event)
-            shown.append(draft.until(settled(draft.said)).text)
+            shown.append(draft.until(settled_length(draft.said)).text)
     assert all(draft.text.startswith(text) for text in shown)
 
 
 def test_a_paragraph_is_settled_when_the_next_one_has_begun() -> None:
-    assert settled("One.\n\n") == 0
-    assert settled("One.\n\nT") == len("One.\n\n")
-    assert settled("One.\n\n```\na\n\nb\n") == len("One.\n\n")
+    assert settled_length("One.\n\n") == 0
+    assert settled_length("One.\n\nT") == len("One.\n\n")
+    assert settled_length("One.\n\n```\na\n\nb\n") == len("One.\n\n")
 
 
 def test_an_index_in_code_is_no_mark_and_supports_nothing() -> None:

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from ingest.model import Block
 from navigator.answer import Passage
 from navigator.models.extractive import quoted
-from navigator.models.extracts import Extract, Nearness, Standing, Unit, Weights, choose, cosine, nearness, units_of
+from navigator.models.extracts import (
+    Extract,
+    Nearness,
+    Standing,
+    Unit,
+    Weights,
+    choose_units,
+    cosine,
+    nearness,
+    units_of,
+)
 from tests.fakes.embedder import HashingEmbedder
 
 
@@ -27,7 +37,7 @@ async def extracts(question: str, *passages: Passage, weights: Weights | None = 
     query = await embedder.embed_query(question)
     titles = await embedder.embed([" › ".join(p.path) for p in passages])
     near = nearness(question, units, [p.path[-1] for p in passages], vectors, query, wanted)
-    return choose(units, near, [Standing(0.0, cosine(v, query)) for v in titles], wanted)
+    return choose_units(units, near, [Standing(0.0, cosine(v, query)) for v in titles], wanted)
 
 
 def texts(extract: Extract) -> list[str]:
@@ -109,7 +119,7 @@ def test_extracts_are_in_document_order_and_never_empty(blocks: list[Block], sco
     read = [passage(*blocks)]
     units: list[Unit] = units_of(read)[:60]
     near = [Nearness(s, s, s, s) for s in scores[: len(units)]]
-    for extract in choose(units, near, [Standing(1.0)], Weights()):
+    for extract in choose_units(units, near, [Standing(1.0)], Weights()):
         positions = [unit.position for unit in extract.units]
         assert positions == sorted(set(positions))
         assert positions

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.model import Block
-from navigator.agent.prompts import TOOLS
+from navigator.agent.prompts import RIT_TOOLS
 from navigator.answer import Usage
-from navigator.models.messages import Conversation, Form, SearchResultSource, Verbatim, request, sources
+from navigator.models.messages import Conversation, Form, SearchResultSource, Verbatim, request_body, sources
 from navigator.models.prices import PUBLISHED, Prices
 from navigator.models.reply import StreamedReply, replayed
 from navigator.ports import (
@@ -37,7 +37,7 @@ FORMS = [Form(citations, caching) for citations in (True, False) for caching in 
 
 
 def body(conversation: Conversation, form: Form = FULL) -> dict[str, Any]:
-    return {"max_tokens": 10, **request(conversation, form)}
+    return {"max_tokens": 10, **request_body(conversation, form)}
 
 
 def heard(events: Iterable[dict[str, Any]], known: tuple[SearchResultSource, ...] = ()) -> list[ModelEvent]:
@@ -71,7 +71,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
         turns.append(ToolTurn(tuple(given_back), draw(words)))
         if draw(st.booleans()):
             turns += [ModelTurn(draw(words)), UserTurn("Go on.")]
-    return Conversation(draw(st.sampled_from(["Rules.", " "])), turns, TOOLS, draw(st.booleans()))
+    return Conversation(draw(st.sampled_from(["Rules.", " "])), turns, RIT_TOOLS, draw(st.booleans()))
 
 
 @given(conversations(), st.sampled_from(FORMS))
@@ -199,11 +199,11 @@ def test_the_loops_remarks_stand_behind_all_results() -> None:
 
 def test_breakpoints_stand_behind_the_system_prompt_and_the_last_two_user_messages() -> None:
     turns = read_turns(*[(passage(n, "x"),) for n in range(6)])
-    made = body(Conversation("Rules.", turns, TOOLS))
+    made = body(Conversation("Rules.", turns, RIT_TOOLS))
     marked = [i for i, m in enumerate(made["messages"]) if any("cache_control" in block for block in m["content"])]
     assert marked == [10, 12]
     assert "cache_control" in made["system"][-1]
-    assert "cache_control" not in json.dumps(body(Conversation("Rules.", turns, TOOLS), Form(True, caching=False)))
+    assert "cache_control" not in json.dumps(body(Conversation("Rules.", turns, RIT_TOOLS), Form(True, caching=False)))
 
 
 def test_signed_reasoning_is_given_back_exactly_and_in_its_place() -> None:

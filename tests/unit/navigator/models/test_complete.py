@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from navigator.models.json_reply import object_in
+from navigator.models.complete import object_in
 
 
 @pytest.mark.parametrize(

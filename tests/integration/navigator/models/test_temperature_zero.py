@@ -8,17 +8,17 @@ import pytest
 from navigator.errors import ModelRejected
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.complete import complete
-from navigator.models.temperature_zero import ColdModel
+from navigator.models.temperature_zero import TemperatureZeroModel
 from tests.fakes.messages_api import Answer, Failure, MessagesApi, Request, Scripted, text
 
 
 @asynccontextmanager
-async def cold(api: MessagesApi) -> AsyncIterator[ColdModel]:
+async def cold(api: MessagesApi) -> AsyncIterator[TemperatureZeroModel]:
     async with (
         AnthropicModel(api_key="k", base_url=api.url, model="judge", temperature=0.0) as asks_cold,
         AnthropicModel(api_key="k", base_url=api.url, model="judge") as plain,
     ):
-        yield ColdModel(asks_cold, plain)
+        yield TemperatureZeroModel(asks_cold, plain)
 
 
 async def test_an_endpoint_that_takes_a_temperature_gets_zero() -> None:
