@@ -30,18 +30,16 @@ from deploy.serving.health import Check
 from deploy.serving.roles import Role, SlackRoles
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.messages import SettingsError
-from deploy.settings.model import PriceSettings
 from deploy.settings.root import Settings
 from deploy.settings.site import StrategyName
 from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_store import open_bot_store, retention
-from deploy.wiring.navigation import open_navigator
+from deploy.wiring.navigation import is_priced, open_navigator
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.events.workers import WorkerPolicy
 from ingest.ports import EventLog, TreeStore
 from navigator.agent.run import Listener
 from navigator.answer import Answer
-from navigator.models.prices import PUBLISHED
 from navigator.navigator import Navigator
 from navigator.question.rewrite import Earlier
 from navigator.question.versions import Versions
@@ -53,8 +51,8 @@ NO_KEY = (
 DRAIN = 10.0
 """Seconds that buttons pressed may take when the process ends."""
 NO_PRICES = (
-    "answers.daily_cost is set, and what the model costs is not known: set model.prices.input, output, cache_read and"
-    " cache_write, or leave answers.daily_cost out"
+    "answers.daily_cost is set, and what the model costs is not known: set model.prices.input and "
+    "model.prices.output, or leave answers.daily_cost out"
 )
 
 
@@ -219,9 +217,7 @@ def checks(events: EventLog, store: BotStore, workspaces: Workspaces) -> dict[st
 def _quota(settings: Settings) -> Quota:
     """Raises SettingsError for a ceiling on costs that cannot be counted."""
     answers, model = settings.answers, settings.model
-    named = model.prices.model_dump(exclude_none=True)
-    known = len(named) == len(PriceSettings.model_fields) if named else not model.base_url and model.name in PUBLISHED
-    if answers.daily_cost and model.chosen == "anthropic" and not known:
+    if answers.daily_cost and model.chosen == "anthropic" and not is_priced(settings):
         raise SettingsError(NO_PRICES)
     return Quota(answers.per_user, answers.per_channel, answers.daily_cost)
 

@@ -11,8 +11,8 @@ from navigator.evaluation.results import Contender
 from navigator.retrieval.retriever import Recipe
 from navigator.strategies.strategy import StrategyBounds
 
-LARGEST = 1_000
-CHUNKS: Mapping[str, str] = {
+MAX_SWEPT_VALUE = 1_000
+K_OF_STRATEGY: Mapping[str, str] = {
     "vanilla": "chunks",
     "rdr2": "chunks",
     "agentic": "search_chunks",
@@ -20,9 +20,9 @@ CHUNKS: Mapping[str, str] = {
     "pageindex": "document_chunks",
 }
 """The bound that is k of a strategy."""
-SWEPT: Mapping[str, tuple[str, ...]] = {"n": ("rit",), "k": tuple(CHUNKS), "expansions": ("rdr2",)}
+SWEPT_STRATEGIES: Mapping[str, tuple[str, ...]] = {"n": ("rit",), "k": tuple(K_OF_STRATEGY), "expansions": ("rdr2",)}
 """What can be swept, and the strategies that have it."""
-SIGNS: Mapping[str, str] = {"n": "n", "k": "k", "expansions": "E"}
+SWEPT_LABELS: Mapping[str, str] = {"n": "n", "k": "k", "expansions": "E"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,16 @@ class Variant:
             self.label,
             name,
             n=self.recipe.n if rit else None,
-            k=self.recipe.k if rit else getattr(bounds, CHUNKS[name]) if name in CHUNKS else None,
+            k=self.recipe.k if rit else getattr(bounds, K_OF_STRATEGY[name]) if name in K_OF_STRATEGY else None,
             expansions=bounds.expansions if rdr2 else None,
             structure=bounds.structure or not rdr2,
         )
 
     def with_value(self, setting: str, value: int) -> Variant:
-        label = f"{self.strategy} {SIGNS[setting]}={value}"
+        label = f"{self.strategy} {SWEPT_LABELS[setting]}={value}"
         if setting == "n":
             return replace(self, recipe=replace(self.recipe, n=value), label=label)
-        changed: dict[str, Any] = {CHUNKS[self.strategy] if setting == "k" else setting: value}
+        changed: dict[str, Any] = {K_OF_STRATEGY[self.strategy] if setting == "k" else setting: value}
         return replace(self, bounds=replace(self.bounds, **changed), label=label)
 
 
@@ -68,12 +68,17 @@ def variants(
     found: dict[tuple[str, Recipe, StrategyBounds], Variant] = {}
     bases = [Variant(name, recipe, bounds, name) for name in dict.fromkeys(strategies)]
     for setting in sweeps:
-        if not set(strategies) & set(SWEPT[setting]):
-            raise SettingsError(f"--sweep {setting} needs one of the strategies {', '.join(SWEPT[setting])}")
+        if not set(strategies) & set(SWEPT_STRATEGIES[setting]):
+            raise SettingsError(f"--sweep {setting} needs one of the strategies {', '.join(SWEPT_STRATEGIES[setting])}")
     if without_structure and "rdr2" not in strategies:
         raise SettingsError("--no-structure is a variant of the strategy rdr2, which is not among the strategies")
     for base in bases:
-        changed = [base.with_value(s, v) for s, values in sweeps.items() if base.strategy in SWEPT[s] for v in values]
+        changed = [
+            base.with_value(s, v)
+            for s, values in sweeps.items()
+            if base.strategy in SWEPT_STRATEGIES[s]
+            for v in values
+        ]
         if without_structure and base.strategy == "rdr2":
             changed.append(replace(base, bounds=replace(bounds, structure=False), label="rdr2 without structure"))
         for variant in [base, *changed]:
@@ -89,10 +94,14 @@ def sweeps_of(given: Iterable[str]) -> dict[str, tuple[int, ...]]:
         name, _, listed = text.partition("=")
         name, values = name.strip(), [value.strip() for value in listed.split(",")]
         least = 0 if name == "expansions" else 1
-        if name not in SWEPT:
-            wrong.append(f"--sweep {text}: {name} cannot be swept, only {', '.join(SWEPT)}{did_you_mean(name, SWEPT)}")
-        elif not all(value.isdecimal() and least <= int(value) <= LARGEST for value in values):
-            wrong.append(f"--sweep {text}: it takes whole numbers from {least} to {LARGEST:,}, as in {name}=5,10,25")
+        if name not in SWEPT_STRATEGIES:
+            wrong.append(
+                f"--sweep {text}: {name} cannot be swept, only {', '.join(SWEPT_STRATEGIES)}{did_you_mean(name, SWEPT_STRATEGIES)}"
+            )
+        elif not all(value.isdecimal() and least <= int(value) <= MAX_SWEPT_VALUE for value in values):
+            wrong.append(
+                f"--sweep {text}: it takes whole numbers from {least} to {MAX_SWEPT_VALUE:,}, as in {name}=5,10,25"
+            )
         else:
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *map(int, values))))
     if wrong:

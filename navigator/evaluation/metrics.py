@@ -19,9 +19,9 @@ from ingest.text.words import terms
 from navigator.citations.marks import paragraphs
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
-_NUMBER = re.compile(r"([-+]?)(\d{1,3}(?:,\d{3}){1,9}|\d{1,30})(?:[.,](\d{1,30}))?(%?)")
-_MARKUP = re.compile(
+_SCORED_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_WRITTEN_NUMBER = re.compile(r"([-+]?)(\d{1,3}(?:,\d{3}){1,9}|\d{1,30})(?:[.,](\d{1,30}))?(%?)")
+_MARKDOWN_SIGNS = re.compile(
     r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)"
     r"|!?\[(?P<words>[^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+[\"'][^\"']*[\"'])?\)"
     r"|(?P<apart>(?<![ \t])(?:[ \t]*\[\d+(?:\s*,\s*\d+)*\])+|^(?=[|: \t]*-{3})[|: \t-]+$|\|)"
@@ -33,40 +33,42 @@ _MARKUP = re.compile(
 between words; signs of lists, headings, quotations and emphasis go."""
 
 
-def plain(text: str) -> str:
+def without_markdown(text: str) -> str:
     """The words of an answer in Markdown: no marks, links as their words, code without its fence."""
-    return "".join(_without_fence(part) if code else _MARKUP.sub(_words, part) for part, code in paragraphs(text))
+    return "".join(
+        _without_fence(part) if code else _MARKDOWN_SIGNS.sub(_words, part) for part, code in paragraphs(text)
+    )
 
 
 def exact_match(answer: str, golds: Sequence[str]) -> bool:
     """The answer says one of the gold answers and nothing else; numbers are equal under rounding."""
-    said = words(plain(answer))
+    said = words(without_markdown(answer))
     return any(_same(said, words(gold)) for gold in golds)
 
 
 def em_recall(answer: str, golds: Sequence[str]) -> bool:
     """One of the gold answers stands in the answer, word for word (the papers' short-form EM)."""
-    said = words(plain(answer))
+    said = words(without_markdown(answer))
     return any(_stands_in(words(gold), said) for gold in golds)
 
 
 def string_f1(answer: str, golds: Sequence[str]) -> float:
     """F1 of the words that the answer shares with a gold answer, each as often as it stands in both; of the
     best gold answer."""
-    said = words(plain(answer))
+    said = words(without_markdown(answer))
     return max((_f1(said, words(gold)) for gold in golds), default=0.0)
 
 
 def token_recall(answer: str, golds: Sequence[str]) -> float:
     """The share of a gold answer's words that stand in the answer (Adlakha 2024); of the best gold answer."""
-    said = Counter(words(plain(answer)))
+    said = Counter(words(without_markdown(answer)))
     return max((_share(Counter(words(gold)), said) for gold in golds), default=0.0)
 
 
 def nuggets_covered(answer: str, nuggets: Sequence[str], language: str = "en") -> tuple[bool, ...]:
     """For each nugget, whether all its terms occur in the answer; one without terms (stop words only) must
     stand there word for word."""
-    text = plain(answer)
+    text = without_markdown(answer)
     known = set(terms(text, language))
     found = []
     for nugget in nuggets:
@@ -77,7 +79,7 @@ def nuggets_covered(answer: str, nuggets: Sequence[str], language: str = "en") -
 
 def words(text: str) -> list[str]:
     """The words that count, in order."""
-    pieces = _PIECE.findall(unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-"))
+    pieces = _SCORED_PIECE.findall(unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-"))
     return [word for word in map(_word, pieces) if word and word not in _ARTICLES]
 
 
@@ -108,7 +110,7 @@ def _number(text: str) -> tuple[Decimal, int] | None:
 def _written(text: str) -> str | None:
     """A number in one form: commas that group thousands and a plus left out, a decimal comma as a point.
     None for what is no number."""
-    match = _NUMBER.fullmatch(text)
+    match = _WRITTEN_NUMBER.fullmatch(text)
     if match is None:
         return None
     sign, whole, part, percent = match.groups()

@@ -22,10 +22,10 @@ from urllib.parse import unquote
 
 from ingest.urls import fragment
 
-_TEXTS = ("id", "question", "answer", "page", "kind")
-_LISTS = ("answers", "nuggets", "pages", "sections", "nodes", "quotes")
-_FLAGS = ("synthetic", "checked")
-KEYS = (*_TEXTS, "anchor", *_LISTS, *_FLAGS)
+_TEXT_KEYS = ("id", "question", "answer", "page", "kind")
+_LIST_KEYS = ("answers", "nuggets", "pages", "sections", "nodes", "quotes")
+_FLAG_KEYS = ("synthetic", "checked")
+QUESTION_KEYS = (*_TEXT_KEYS, "anchor", *_LIST_KEYS, *_FLAG_KEYS)
 """All keys that a line may have."""
 
 
@@ -148,9 +148,9 @@ def _row(line: str) -> tuple[dict[str, Any], list[str]]:
 
 def _mistakes(row: dict[str, Any]) -> Iterator[str]:
     for key in row:
-        if key not in KEYS:
-            alike = difflib.get_close_matches(key.lower(), KEYS, n=1)
-            hint = f"did you mean {alike[0]!r}?" if alike else f"leave it out; known are {', '.join(KEYS)}."
+        if key not in QUESTION_KEYS:
+            alike = difflib.get_close_matches(key.lower(), QUESTION_KEYS, n=1)
+            hint = f"did you mean {alike[0]!r}?" if alike else f"leave it out; known are {', '.join(QUESTION_KEYS)}."
             yield f"{key!r} is not known: {hint}"
     if "question" not in row:
         yield 'there is no "question"; add it.'
@@ -159,10 +159,14 @@ def _mistakes(row: dict[str, Any]) -> Iterator[str]:
     if "answer" in row and "answers" in row:
         yield 'give "answer" or "answers", not both.'
     checks: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
-        (_TEXTS, _is_text, "a text that is not empty"),
+        (_TEXT_KEYS, _is_text, "a text that is not empty"),
         (("anchor",), lambda value: value is None or _is_text(value), "null or a text that is not empty"),
-        (_LISTS, lambda value: isinstance(value, list) and all(map(_is_text, value)), "a list of texts, none empty"),
-        (_FLAGS, lambda value: isinstance(value, bool), "true or false"),
+        (
+            _LIST_KEYS,
+            lambda value: isinstance(value, list) and all(map(_is_text, value)),
+            "a list of texts, none empty",
+        ),
+        (_FLAG_KEYS, lambda value: isinstance(value, bool), "true or false"),
     )
     for keys, fits, must in checks:
         for key in keys:

@@ -48,7 +48,7 @@ class Candidate:
         return sha256(question.question, dump_contender(self.contender), self.made_from, *gold)[:16]
 
 
-class Run:
+class EvalRun:
     """One run over one folder, which is open. `examination` None: nobody judges. `ledger`: of the models that answer and judge.
     `outdated` answers were there, but are of another index, model or wording, and are asked again. `judge_failed`: why the
     judge did, the last time."""
@@ -56,7 +56,7 @@ class Run:
     def __init__(
         self,
         questions: Sequence[EvalQuestion],
-        entrants: Sequence[Candidate],
+        candidates: Sequence[Candidate],
         folder: RunFolder,
         *,
         scope: Scope | None = None,
@@ -65,8 +65,8 @@ class Run:
         workers: int = 4,
     ) -> None:
         self.questions = tuple(questions)
-        self.contenders = tuple(entrant.contender for entrant in entrants)
-        self._pairs = [(question, entrant) for question in questions for entrant in entrants]
+        self.contenders = tuple(candidate.contender for candidate in candidates)
+        self._pairs = [(question, candidate) for question in questions for candidate in candidates]
         self._folder = folder
         self._scope = scope or Scope()
         self.examination = examination
@@ -75,16 +75,16 @@ class Run:
         self.progress = Progress(len(self._pairs))
         self.outdated = 0
         self.judge_failed = ""
-        for question, entrant in self._pairs:
-            if self._result(question, entrant):
+        for question, candidate in self._pairs:
+            if self._result(question, candidate):
                 self.progress.known += 1
-            elif folder.has(entrant.contender.label, question.id):
+            elif folder.has(candidate.contender.label, question.id):
                 self.outdated += 1
 
     def results(self) -> list[Result]:
         """All there is by now, with what is thought of it."""
         judge = self.examination
-        found = [(question, self._result(question, entrant)) for question, entrant in self._pairs]
+        found = [(question, self._result(question, candidate)) for question, candidate in self._pairs]
         return [judge.recall(question, result) if judge else result for question, result in found if result]
 
     def unanswered(self) -> list[tuple[EvalQuestion, Candidate]]:
@@ -92,7 +92,7 @@ class Run:
 
     def unjudged(self) -> list[EvalQuestion]:
         """The question of each answer of which an opinion is missing."""
-        return [question for question, entrant in self._pairs if not self._judged(question, entrant)]
+        return [question for question, candidate in self._pairs if not self._judged(question, candidate)]
 
     @property
     def complete(self) -> bool:
@@ -103,22 +103,22 @@ class Run:
         return await run_batch(self._left(), self._do, self.progress, workers=self._workers, show=show)
 
     def _left(self) -> Iterator[tuple[EvalQuestion, Candidate]]:
-        for question, entrant in self._pairs:
-            if not self._result(question, entrant) or not self._judged(question, entrant):
-                yield question, entrant
+        for question, candidate in self._pairs:
+            if not self._result(question, candidate) or not self._judged(question, candidate):
+                yield question, candidate
 
-    def _result(self, question: EvalQuestion, entrant: Candidate) -> Result | None:
-        return self._folder.result(entrant.contender.label, question.id, entrant.fingerprint(question))
+    def _result(self, question: EvalQuestion, candidate: Candidate) -> Result | None:
+        return self._folder.result(candidate.contender.label, question.id, candidate.fingerprint(question))
 
-    def _judged(self, question: EvalQuestion, entrant: Candidate) -> bool:
+    def _judged(self, question: EvalQuestion, candidate: Candidate) -> bool:
         """Whether there is no opinion to be had of its answer."""
-        judge, result = self.examination, self._result(question, entrant)
+        judge, result = self.examination, self._result(question, candidate)
         return judge is None or result is None or judge.complete(question, result)
 
     async def _do(self, pair: tuple[EvalQuestion, Candidate]) -> None:
-        question, entrant = pair
+        question, candidate = pair
         async with self.ledger.work():
-            result = self._result(question, entrant) or await self._ask(question, entrant)
+            result = self._result(question, candidate) or await self._ask(question, candidate)
             if self.examination:
                 await self._examine(self.examination, question, result)
 
@@ -130,28 +130,28 @@ class Run:
             error.args = (f"The judge: {error}",)  # what ends a run says whose fault it was
             raise
 
-    async def _ask(self, question: EvalQuestion, entrant: Candidate) -> Result:
-        model = entrant.player(question)
+    async def _ask(self, question: EvalQuestion, candidate: Candidate) -> Result:
+        model = candidate.player(question)
         way = AnswerRun(RunQuestion(question.question, self._scope), model)
         if isinstance(model, ScriptedReader):
             model.follow(way.session)
         try:
-            answer = await entrant.strategy.answer(way)
+            answer = await candidate.strategy.answer(way)
         except ModelRejected as error:
             if rejects_the_sender(error):
                 raise
             answer = way.end("failed", str(error))
         result = Result(
             question.id,
-            entrant.contender.label,
+            candidate.contender.label,
             replace(
                 answer,
-                text="" if entrant.contender.reader and answer.outcome == "answered" else answer.text,
-                strategy=entrant.contender.strategy,
+                text="" if candidate.contender.reader and answer.outcome == "answered" else answer.text,
+                strategy=candidate.contender.strategy,
                 model=model.name,
             ),
         )
-        return self._keep(result, entrant.fingerprint(question))
+        return self._keep(result, candidate.fingerprint(question))
 
     def _keep(self, result: Result, fingerprint: str) -> Result:
         try:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from navigator.answer import Usage
 from navigator.errors import ModelUnreachable
-from navigator.evaluation.proposing.turns import NOT_KNOWN
+from navigator.evaluation.proposing.turns import NO_ANSWER
 from navigator.ports import ModelEvent, TextDelta, Tool, Turn, TurnEnd, UserTurn
 from tests.fakes.messages_api import Answer, Failure, Json, Request, Scripted, text
 
@@ -37,7 +37,7 @@ class Proposer:
         self,
         *,
         spoil: Callable[[dict[str, Any], list[Passage]], Mapping[str, Any] | str] = lambda made, passages: made,
-        guesses: Callable[[str], str] = lambda question: NOT_KNOWN,
+        guesses: Callable[[str], str] = lambda question: NO_ANSWER,
         answers: Callable[[str], str | None] = lambda question: None,
         verdict: str = "",
         faulty: Collection[int] = (),

@@ -48,11 +48,11 @@ from ingest.model import Scope
 from navigator.batch.runner import Progress
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.routing.curated import HELD_OUT, TRAIN, CuratedFolder, CurationSummary
-from navigator.evaluation.routing.curation import QUESTIONS, Curation
+from navigator.evaluation.routing.curation import QUESTIONS_TAKEN_UP, Curation
 
-MAX_COST_DOLLARS = 5.0
+DEFAULT_CURATE_DOLLARS = 5.0
 """Of a run where nothing else is said."""
-MAX_OUTPUT_TOKENS = 2_048
+MAX_ACTIONS_TOKENS = 2_048
 """What a reply may take; actions take a few dozen."""
 
 
@@ -126,16 +126,16 @@ async def _run(
     folder: CuratedFolder,
     console: Console,
 ) -> int:
-    settings, ground = stores.settings, strategy_deps(stores, languages)
-    ledger = ledger_of(settings, wanted.max_cost or MAX_COST_DOLLARS, wanted.max_tokens)
+    settings, deps = stores.settings, strategy_deps(stores, languages)
+    ledger = ledger_of(settings, wanted.max_cost or DEFAULT_CURATE_DOLLARS, wanted.max_tokens)
 
     def told(progress: Progress) -> tuple[int, str]:
-        return progress.outcomes[QUESTIONS], f"{progress.done:,} pages, {spent(ledger.used)}"
+        return progress.outcomes[QUESTIONS_TAKEN_UP], f"{progress.done:,} pages, {spent(ledger.used)}"
 
     with batch_bar(console, "questions", len(questions), told) as show:
-        async with metered_model(settings, ledger, max_output_tokens=MAX_OUTPUT_TOKENS) as model:
+        async with metered_model(settings, ledger, max_output_tokens=MAX_ACTIONS_TOKENS) as model:
             workers = settings.evaluation.concurrency
-            progress = await Curation(ground, model, folder, scope=scope, workers=workers, show=show).run(questions)
+            progress = await Curation(deps, model, folder, scope=scope, workers=workers, show=show).run(questions)
     known = f", {progress.known:,} were known" if progress.known else ""
     say(console, f"{progress.done:,} pages looked at{known}, for {spent(ledger.used)}.")
     tell_end(console, progress)

@@ -53,7 +53,7 @@ from navigator.evaluation.estimate import Estimate, estimate
 from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.judging.judges import Examination, Judges
 from navigator.evaluation.report.formats import money
-from navigator.evaluation.runner import ANSWERED, Run
+from navigator.evaluation.runner import ANSWERED, EvalRun
 from navigator.strategies.build import FOR_PEOPLE
 
 
@@ -140,14 +140,14 @@ async def evaluate(
             await check_scope(stores, scope)
             outlines = await outlines_in(stores, scope)
             ledger = Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens)
-            players = await candidates(stack, stores, wanted, languages, scope, outlines, ledger)
+            entered = await candidates(stack, stores, wanted, languages, scope, outlines, ledger)
             judges = None
             if wanted.judge:
                 judge = metered_model(settings.judging, ledger, cold=True)
                 judges = Judges(await stack.enter_async_context(judge), folder)
-            run = Run(
+            run = EvalRun(
                 asked,
-                players,
+                entered,
                 folder,
                 scope=scope,
                 examination=Examination(judges, graded=wanted.grades) if judges else None,
@@ -169,7 +169,7 @@ def _workers(settings: Settings, wanted: EvalOptions) -> int:
     return wanted.concurrency or settings.evaluation.concurrency
 
 
-def _announce(console: Console, run: Run, folder: RunFolder) -> None:
+def _announce(console: Console, run: EvalRun, folder: RunFolder) -> None:
     """What is going to be done."""
     progress = run.progress
     asked, contenders = len(run.questions), len(run.contenders)
@@ -188,12 +188,12 @@ def _announce(console: Console, run: Run, folder: RunFolder) -> None:
             console.print(remark, style="yellow", soft_wrap=True)
 
 
-def _estimate(settings: Settings, run: Run) -> Estimate:
+def _estimate(settings: Settings, run: EvalRun) -> Estimate:
     unanswered, judge = run.unanswered(), run.examination
     missing = [question for question, _ in unanswered] + run.unjudged()
     inquiries = [i for question in missing for i in judge.asked(question, "").values()] if judge else []
     return estimate(
-        [entrant.contender for _, entrant in unanswered],
+        [candidate.contender for _, candidate in unanswered],
         inquiries,
         budgets=(settings.navigator.budget, settings.strategies.budget),
         prices=prices_of(settings),
@@ -217,7 +217,7 @@ def _notes(settings: Settings, wanted: EvalOptions, judges: Judges | None) -> tu
     return who, f"Seconds are measured with {_workers(settings, wanted)} questions under way side by side."
 
 
-async def _carry_out(run: Run, console: Console) -> int:
+async def _carry_out(run: EvalRun, console: Console) -> int:
     def told(progress: Progress) -> tuple[int, str]:
         return progress.known + progress.outcomes[ANSWERED], spent(run.ledger.used)
 

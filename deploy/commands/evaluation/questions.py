@@ -62,9 +62,9 @@ from navigator.evaluation.proposing.seeds import Sample, Seeds, sample
 from navigator.evaluation.questions import EvalQuestion, QuestionsError
 from navigator.evaluation.report.formats import money
 
-MAX_COST_DOLLARS = 2.0
+DEFAULT_PROPOSE_DOLLARS = 2.0
 """Of a run where nothing else is said."""
-MAX_OUTPUT_TOKENS = 2_048
+MAX_PROPOSAL_TOKENS = 2_048
 """What a reply may take; a proposal takes a few hundred."""
 MAX_PLANNED_MATERIALS = 20
 """That the plan is made from."""
@@ -211,13 +211,13 @@ class _ProposeRun:
 
     async def _propose(self, materials: AsyncIterator[Material], missing: int) -> tuple[Progress, Ledger]:
         settings = self._stores.settings
-        ledger = ledger_of(settings, self._wanted.max_cost or MAX_COST_DOLLARS)
+        ledger = ledger_of(settings, self._wanted.max_cost or DEFAULT_PROPOSE_DOLLARS)
 
         def told(progress: Progress) -> tuple[int, str]:
             return accepted(progress), f"{refused(progress)} refused · {spent(ledger.used)}"
 
         with batch_bar(self._console, "questions", missing, told) as show:
-            async with metered_model(settings, ledger, max_output_tokens=MAX_OUTPUT_TOKENS) as model:
+            async with metered_model(settings, ledger, max_output_tokens=MAX_PROPOSAL_TOKENS) as model:
                 proposing = Proposing(
                     model,
                     ledger,

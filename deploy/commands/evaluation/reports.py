@@ -19,7 +19,7 @@ from navigator.evaluation.report.headline import headline
 from navigator.evaluation.report.summary import RunSummary, summarise
 from navigator.evaluation.report.text_report import to_json, to_markdown
 from navigator.evaluation.results import Result
-from navigator.evaluation.runner import Run
+from navigator.evaluation.runner import EvalRun
 
 COLUMNS = ("Contender", "Right", "P", "R", "F1", "Cost", "Time")
 PAGE = "report.html"
@@ -44,7 +44,7 @@ def page_writer() -> PageWriter | None:
 
 
 def write_reports(
-    folder: Path, run: Run, known: IndexFacts, title: str, notes: Sequence[str], page: PageWriter | None
+    folder: Path, run: EvalRun, known: IndexFacts, title: str, notes: Sequence[str], page: PageWriter | None
 ) -> RunSummary:
     """`notes` stand before those that follow from the figures. Each file is replaced in one piece; a page that cannot
     be written anew does not stay from an earlier run. Raises OSError."""
@@ -72,7 +72,7 @@ def write_reports(
     return summary
 
 
-def unfinished(run: Run) -> list[str]:
+def unfinished(run: EvalRun) -> list[str]:
     """What is left, and why; nothing where the run is complete."""
     progress, left, unjudged = run.progress, len(run.unanswered()), len(run.unjudged())
     told = []
@@ -89,7 +89,7 @@ def unfinished(run: Run) -> list[str]:
     return told
 
 
-def print_summary(console: Console, summary: RunSummary, run: Run, folder: Path) -> None:
+def print_summary(console: Console, summary: RunSummary, run: EvalRun, folder: Path) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for at, name in enumerate(COLUMNS):
         table.add_column(name, justify="right" if at else "left", no_wrap=bool(at), overflow="fold")

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from ingest.model import sha256
 
-Found = TypeVar("Found")
+OpinionT = TypeVar("OpinionT")
 MAX_MATERIAL_CHARACTERS = 20_000
 """Of one piece that a judge is shown."""
 
@@ -26,7 +26,7 @@ gains nothing by it."""
 
 
 @dataclass(frozen=True)
-class Inquiry(Generic[Found]):
+class Inquiry(Generic[OpinionT]):
     """`task` says what is to be judged and by which rules; `material`: name and text of each piece; `reply`: what the JSON
     object holds beside the seal, as an example. `read` makes the opinion of the object, and raises ValueError for one of
     another form."""
@@ -34,7 +34,7 @@ class Inquiry(Generic[Found]):
     task: str
     material: tuple[tuple[str, str], ...]
     reply: str
-    read: Callable[[Mapping[str, Any]], Found]
+    read: Callable[[Mapping[str, Any]], OpinionT]
 
     @cached_property
     def digest(self) -> str:
@@ -59,7 +59,7 @@ class Inquiry(Generic[Found]):
         asked = f'Reply with one JSON object and nothing else: {{"seal": "{self.seal}", {self.reply}}}'
         return "\n\n".join([*pieces, asked])
 
-    def opinion(self, said: str) -> tuple[Found, Mapping[str, Any]]:
+    def opinion(self, said: str) -> tuple[OpinionT, Mapping[str, Any]]:
         """The opinion in a reply, and the object that it was made of. Raises ValueError."""
         try:
             found = json.loads(_unfenced(said.strip()))

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol
 
 import structlog
 
 from ingest.model import sha256
 from navigator.answer import Usage
-from navigator.evaluation.judging.inquiry import Inquiry
+from navigator.evaluation.judging.inquiry import Inquiry, OpinionT
 from navigator.evaluation.judging.rubrics import grade_inquiries, nugget_inquiry, verdict_inquiry
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.results import JudgeVerdict, Result
@@ -28,7 +28,6 @@ from navigator.ports import Model
 
 log = structlog.get_logger()
 
-Found = TypeVar("Found")
 MAX_REPLIES = 2
 """Of a judge to one question, where they are of no use."""
 _AGAIN = "Your last reply was not of that form. Reply with that one JSON object, no word before or after it, no fence."
@@ -41,10 +40,10 @@ _VERDICT, _NUGGETS = "verdict", "nuggets"
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion(Generic[Found]):
+class Opinion(Generic[OpinionT]):
     """`usage` is what it took to get it, whenever that was."""
 
-    found: Found
+    found: OpinionT
     usage: Usage
 
 
@@ -68,7 +67,7 @@ class Judges:
     def name(self) -> str:
         return self._model.name
 
-    def known(self, inquiry: Inquiry[Found]) -> Opinion[Found] | None:
+    def known(self, inquiry: Inquiry[OpinionT]) -> Opinion[OpinionT] | None:
         """What was said before."""
         found = self._kept.opinion(self._key(inquiry))
         if found is None:
@@ -79,12 +78,12 @@ class Judges:
         except ValueError:
             return None
 
-    async def ask(self, inquiry: Inquiry[Found]) -> Opinion[Found] | None:
+    async def ask(self, inquiry: Inquiry[OpinionT]) -> Opinion[OpinionT] | None:
         """None where no reply was of use. What is being asked already is waited for. Raises ModelError."""
         async with self._turns[self._key(inquiry)]:
             return self.known(inquiry) or await self._ask(inquiry)
 
-    async def _ask(self, inquiry: Inquiry[Found]) -> Opinion[Found] | None:
+    async def _ask(self, inquiry: Inquiry[OpinionT]) -> Opinion[OpinionT] | None:
         prompt, taken = inquiry.prompt, Usage()
         for _ in range(MAX_REPLIES):
             written = await complete(self._model, inquiry.system, prompt)
@@ -99,7 +98,7 @@ class Judges:
             return Opinion(found, taken)
         return None
 
-    def _key(self, inquiry: Inquiry[Found]) -> str:
+    def _key(self, inquiry: Inquiry[OpinionT]) -> str:
         return sha256(f"{self.name}\n{inquiry.digest}")
 
 

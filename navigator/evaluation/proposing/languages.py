@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 
-_SMALL = {
+_LISTED_WORDS = {
     "da": "af at den der det en er et for fra hvad hvilken hvor hvordan ikke jeg med og på som til",
     "de": "das dem den der die ein eine einen für ich ist kann mit nicht oder sich und von was welche welcher wenn wie zu",
     "en": "a an and are can do does for how i if in is it of on or the to what when which why with",
@@ -21,11 +21,11 @@ _SMALL = {
     "pt": "a as com como da de do e em é não o os para por posso qual quando que se um uma",
     "sv": "att av den det en ett för från hur i inte jag kan med och om på som till vad vilken är",
 }
-SMALL_WORDS = {language: frozenset(words.split()) for language, words in _SMALL.items()}
-_WORD = re.compile(r"[^\W\d_]+")
-_SURE = 3
+SMALL_WORDS = {language: frozenset(words.split()) for language, words in _LISTED_WORDS.items()}
+_LETTERS_OF_A_WORD = re.compile(r"[^\W\d_]+")
+MIN_FOREIGN_RATIO = 3
 """So many small words of another language for one of the pages' own are no chance."""
-_SHARE, _FEWEST = 0.1, 3
+MIN_OTHER_SHARE, MIN_OTHER_LETTERS = 0.1, 3
 """Of the letters, and letters: where so many are not Latin, the Latin ones are names and commands. A single λ is one."""
 
 
@@ -34,12 +34,12 @@ def foreign(question: str, pages: str) -> bool:
     asked, written = _script(question), _script(pages)
     if asked and written and asked != written:
         return True
-    said = Counter(_WORD.findall(question.casefold()))
-    own = _language(Counter(_WORD.findall(pages.casefold())))
+    said = Counter(_LETTERS_OF_A_WORD.findall(question.casefold()))
+    own = _language(Counter(_LETTERS_OF_A_WORD.findall(pages.casefold())))
     other = _language(said)
     if own is None or other is None:
         return False
-    return _hits(said, other) >= _SURE * max(1, _hits(said, own))
+    return _hits(said, other) >= MIN_FOREIGN_RATIO * max(1, _hits(said, own))
 
 
 def _language(words: Counter[str]) -> str | None:
@@ -60,6 +60,6 @@ def _script(text: str) -> str | None:
         names["CJK"] += names.pop(kana, 0)
     letters, latin = names.total(), names.pop("LATIN", 0)
     other, count = max(names.items(), key=lambda pair: pair[1])
-    if count >= (max(_FEWEST, _SHARE * letters) if latin else 1):
+    if count >= (max(MIN_OTHER_LETTERS, MIN_OTHER_SHARE * letters) if latin else 1):
         return other
     return "LATIN" if latin else None

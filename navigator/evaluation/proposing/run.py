@@ -38,7 +38,7 @@ MAX_PROPOSALS_PER_QUESTION = 4
 TOO_MANY = "too many proposals are refused"
 MIN_SAME_COSINE = 0.9
 """Above it two questions are taken for one."""
-_WORDS = re.compile(r"\w+")
+_COMPARED_WORDS = re.compile(r"\w+")
 
 PROPOSALS_PER_QUESTION = 1.5
 """What the plan reckons with for each question that is accepted: one in three is refused."""
@@ -69,7 +69,7 @@ class KnownQuestions:
         """Raises what the embedder raises."""
         vectors = await self._embedder.embed(questions) if questions else ()
         return [
-            Sense(tuple(_WORDS.findall(question.casefold())), _unit(vector))
+            Sense(tuple(_COMPARED_WORDS.findall(question.casefold())), _unit(vector))
             for question, vector in zip(questions, vectors, strict=True)
         ]
 

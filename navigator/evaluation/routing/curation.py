@@ -19,7 +19,7 @@ from navigator.strategies.rdr2.examples import Example
 from navigator.strategies.rdr2.pages import Anchored, anchored
 from navigator.strategies.rdr2.router import Look, Router, page_prompt
 
-QUESTIONS = "questions"
+QUESTIONS_TAKEN_UP = "questions"
 """The outcome that counts questions of which every page was taken up."""
 
 
@@ -59,7 +59,7 @@ class Curation:
                     self.progress.known += 1
                 else:
                     yield question, page
-            self.progress.outcomes[QUESTIONS] += 1
+            self.progress.outcomes[QUESTIONS_TAKEN_UP] += 1
 
     async def _ask(self, item: tuple[EvalQuestion, Anchored]) -> None:
         """The actions of one turn on one page."""

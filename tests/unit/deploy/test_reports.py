@@ -14,7 +14,7 @@ from deploy.commands.evaluation.reports import NO_PAGE, PageWriter, page_writer,
 from deploy.wiring.evaluation import IndexFacts
 from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.report.page import to_html
-from navigator.evaluation.runner import Run
+from navigator.evaluation.runner import EvalRun
 
 NOTHING_INDEXED = IndexFacts({}, (), (), "en")
 
@@ -23,7 +23,7 @@ def written(folder: Path, page: PageWriter | None) -> tuple[set[str], str]:
     """The reports that are there afterwards, and what the terminal says."""
     told = StringIO()
     with RunFolder(folder) as opened:
-        run = Run([], [], opened)
+        run = EvalRun([], [], opened)
         summary = write_reports(folder, run, NOTHING_INDEXED, "docs", (), page)
         print_summary(Console(file=told, width=200), summary, run, folder)
     return {path.name for path in folder.glob("report.*")}, told.getvalue()

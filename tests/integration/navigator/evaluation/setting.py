@@ -17,7 +17,7 @@ from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.judging.judges import Examination, Judges
 from navigator.evaluation.questions import EvalQuestion, Gold
 from navigator.evaluation.results import Contender
-from navigator.evaluation.runner import Candidate, Run
+from navigator.evaluation.runner import Candidate, EvalRun
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
 from navigator.retrieval.retriever import Recipe, Retriever
@@ -104,7 +104,7 @@ class Bench:
     model: AnthropicModel
     judge: AnthropicModel
 
-    def entrants(self, *strategies: str, made_from: str = "index 1", ledger: Ledger | None = None) -> list[Candidate]:
+    def candidates(self, *strategies: str, made_from: str = "index 1", ledger: Ledger | None = None) -> list[Candidate]:
         site, model = self.site, metered(self.model, ledger or Ledger())
         ground = StrategyDeps(Retriever(site.trees, site.index, site.embedder, Recipe()), site.trees, parts_of(site))
         return [
@@ -122,13 +122,13 @@ class Bench:
         made_from: str = "index 1",
         ledger: Ledger | None = None,
         workers: int = 2,
-    ) -> Run:
+    ) -> EvalRun:
         ledger = ledger or Ledger()
         examination = Examination(Judges(metered(self.judge, ledger), folder)) if judged else None
-        players = self.entrants(*strategies, made_from=made_from, ledger=ledger)
-        return Run(questions, players, folder, examination=examination, ledger=ledger, workers=workers)
+        candidates = self.candidates(*strategies, made_from=made_from, ledger=ledger)
+        return EvalRun(questions, candidates, folder, examination=examination, ledger=ledger, workers=workers)
 
-    async def ran(self, path: Path, *args: Any, **options: Any) -> tuple[Run, Progress]:
+    async def ran(self, path: Path, *args: Any, **options: Any) -> tuple[EvalRun, Progress]:
         """A whole run in its folder."""
         with RunFolder(path) as folder:
             run = self.run(folder, *args, **options)

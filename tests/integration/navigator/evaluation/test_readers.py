@@ -10,7 +10,7 @@ from navigator.evaluation.questions import EvalQuestion, Gold
 from navigator.evaluation.readers import TOP_SECTIONS, OracleReader, RoutedPages, TopReader
 from navigator.evaluation.report.summary import RunSummary, summarise
 from navigator.evaluation.results import Contender, Result
-from navigator.evaluation.runner import Candidate, Run
+from navigator.evaluation.runner import Candidate, EvalRun
 from navigator.retrieval.retriever import Recipe, Retriever
 from navigator.strategies.build import FOR_PEOPLE, StrategyDeps, build
 from navigator.strategies.strategy import StrategyBounds
@@ -45,7 +45,7 @@ async def read_by(
         told_gold=reader == "oracle",
     )
     with RunFolder(path) as folder:
-        run = Run(questions, [entrant], folder)
+        run = EvalRun(questions, [entrant], folder)
         progress = await run.run()
         assert progress.ended == ""
         assert run.complete

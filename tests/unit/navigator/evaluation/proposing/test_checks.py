@@ -11,7 +11,7 @@ from ingest.model import Block
 from navigator.evaluation.proposing import turns
 from navigator.evaluation.proposing.checks import REFUSALS, Proposal, Unfit, checked_proposal
 from navigator.evaluation.proposing.material import SourceSection
-from navigator.evaluation.proposing.turns import NOT_KNOWN, knows, read_draft
+from navigator.evaluation.proposing.turns import NO_ANSWER, knows, read_draft
 from navigator.evaluation.questions import EvalQuestion, Gold, dump_question, load_questions
 from tests.unit.navigator.evaluation.proposing.made import PORT, node, page, sections
 
@@ -232,7 +232,7 @@ def test_who_guesses_sees_titles_only_and_who_answers_sees_no_gold_answer() -> N
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "  ", NOT_KNOWN, "Not known.", f"**{NOT_KNOWN}**", "I fear it is not known to me."]
+    "reply", ["", "  ", NO_ANSWER, "Not known.", f"**{NO_ANSWER}**", "I fear it is not known to me."]
 )
 def test_who_says_that_it_is_not_known_gives_no_answer(reply: str) -> None:
     assert not knows(reply)

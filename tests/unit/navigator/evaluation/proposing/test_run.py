@@ -234,11 +234,6 @@ async def test_a_fault_leaves_no_mark_and_its_material_is_asked_about_again(desk
     assert first("seal") in {question.answers[0] for question in desk.questions}
 
 
-async def test_faults_with_good_proposals_between_them_do_not_end_a_run(desk: Desk) -> None:
-    progress = await desk.run(Proposer(faulty={2, 4, 6, 8}))
-    assert (accepted(progress), progress.failed, progress.ended) == (4, 4, "")
-
-
 async def test_an_endpoint_that_fails_again_and_again_ends_the_run(desk: Desk) -> None:
     model = Proposer(faulty=range(1, 100))
     progress = await desk.run(model, 5, workers=4)
