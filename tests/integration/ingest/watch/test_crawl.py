@@ -25,12 +25,6 @@ async def pipe(tmp_path: Path) -> AsyncIterator[Pipeline]:
         yield pipe
 
 
-@pytest.fixture
-async def docs() -> AsyncIterator[DocSite]:
-    async with DocSite() as server:
-        yield server
-
-
 def write(folder: Path, **pages: str) -> Site:
     folder.mkdir(exist_ok=True)
     for name, body in pages.items():

@@ -31,12 +31,6 @@ class NoWholeSite:
 
 
 @pytest.fixture
-async def docs() -> AsyncIterator[DocSite]:
-    async with DocSite() as server:
-        yield server
-
-
-@pytest.fixture
 async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
     """Pages p0 … p9 behind a sitemap, indexed."""
     docs.pages.update({f"/p{n}": html(f"Page {n}", f"<p>This is page number {n}.</p>") for n in range(10)})
