@@ -30,6 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # No test may ask a model hub, not even one that starts a process of its own, and none goes through a proxy.
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "NO_PROXY": "*", "no_proxy": "*"}
 
+# Two halves run side by side, with what they start: a second thread that embeds finds no core, and waits in a loop. With
+# one, a command that loads the model takes half of the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A shell that runs the tests in the background ignores SIGINT for them, and so would all that they start and interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
