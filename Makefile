@@ -72,7 +72,7 @@ $(READY): pyproject.toml $(LOCK) deploy/install.py
 		"Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@TMPDIR="$(CURDIR)/.cache/tmp" "$(PYTHON)" -m deploy.install
 
-$(MANUAL): $(shell find deploy/manual 2>/dev/null) $(wildcard deploy/settings/*.py) | $(READY)
+$(MANUAL): $(shell find deploy/manual 2>/dev/null) $(shell find ingest navigator bot deploy -name "*.py") | $(READY)
 	@echo "Building the manual (10 seconds)."
 	@rm -rf build/manual
 	@$(BIN)/sphinx-build -q -W --keep-going -b html -d build/manual-work deploy/manual build/manual

@@ -1,7 +1,8 @@
 """How Sphinx builds ritbot's manual: Markdown in, HTML out, without network.
 
 Unchanged sources give unchanged HTML: no date, no version control and no path of this machine goes in.
-The page of all settings is filled from the settings themselves, so that it is always true.
+The page of all settings is filled from the settings themselves, and the map of the code from the modules, so that they are
+always true.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from deploy.manual.code_map import markdown
 from deploy.settings import root
 from deploy.settings.root import Described, describe
 
@@ -30,6 +32,8 @@ html_show_sourcelink = False
 html_last_updated_fmt = None
 
 REFERENCE = "settings-reference"
+CODE_MAP = "code-map"
+MAP_PLACE = "<!-- code map -->"
 PLACE = re.compile(r"^<!-- settings: (\S+) -->$", re.MULTILINE)
 PLATFORM_FOLDER = "the platform's data folder"
 IN_WORDS = {
@@ -43,6 +47,7 @@ IN_WORDS = {
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("source-read", fill_settings)
+    app.connect("source-read", fill_code_map)
     return {"parallel_read_safe": True}
 
 
@@ -56,6 +61,12 @@ def fill_settings(app: Any, page: str, source: list[str]) -> None:
     if sorted(places) != sorted(sections):
         raise ValueError(f"{REFERENCE}.md has places for {sorted(places)}; there are settings for {sorted(sections)}")
     source[0] = PLACE.sub(lambda place: "\n".join(entry(row) for row in sections[place[1]]), source[0])
+
+
+def fill_code_map(_: Any, page: str, source: list[str]) -> None:
+    """Put the map of the code in its place; the Makefile builds the manual again when a module changes."""
+    if page == CODE_MAP:
+        source[0] = source[0].replace(MAP_PLACE, "\n".join(markdown()))
 
 
 def described() -> list[Described]:

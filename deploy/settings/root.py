@@ -19,11 +19,10 @@ from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from deploy.settings import sources
 from deploy.settings.bot import AnswersSettings, BotSettings
-from deploy.settings.evaluation import EnrichmentSettings, EvaluationSettings
 from deploy.settings.index import EmbeddingSettings, IndexSettings, WatchSettings
 from deploy.settings.messages import TAKES, default, did_you_mean, fields, takes
 from deploy.settings.messages import SettingsError as SettingsError
-from deploy.settings.model import EndpointSettings, ModelSettings
+from deploy.settings.model import EndpointSettings, EnrichmentSettings, EvaluationSettings, ModelSettings
 from deploy.settings.process import HttpSettings, LogSettings
 from deploy.settings.retrieval import NavigatorSettings, RetrievalSettings, StrategiesSettings
 from deploy.settings.site import WITHOUT_A_MODEL, Sites, SiteSettings, StrategyName

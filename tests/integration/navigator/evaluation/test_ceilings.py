@@ -18,9 +18,8 @@ from deploy.commands.evaluation.enrich import EnrichOptions, bounded, enrich
 from deploy.commands.evaluation.eval import evaluate
 from deploy.commands.evaluation.questions import ProposeOptions, propose
 from deploy.commands.evaluation.router_score import RouterScoreOptions, score
-from deploy.settings.evaluation import EnrichmentSettings, EvaluationSettings
 from deploy.settings.index import EmbeddingSettings, IndexSettings
-from deploy.settings.model import ModelSettings
+from deploy.settings.model import EnrichmentSettings, EvaluationSettings, ModelSettings
 from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.evaluation import EvalOptions

@@ -13,10 +13,9 @@ from rich.console import Console
 
 from deploy.commands.documents.index import index_sites
 from deploy.commands.evaluation.eval import evaluate
-from deploy.settings.evaluation import EvaluationSettings
 from deploy.settings.index import EmbeddingSettings, IndexSettings
 from deploy.settings.messages import SettingsError
-from deploy.settings.model import EndpointSettings, ModelSettings, PriceSettings
+from deploy.settings.model import EndpointSettings, EvaluationSettings, ModelSettings, PriceSettings
 from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.evaluation import EvalOptions
