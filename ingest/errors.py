@@ -8,6 +8,7 @@ IngestError
 ├── ModelMissing        the embedding weights are not where settings say, or not what they should be
 ├── FetchFailed         no usable answer from a web server (timeout, refused, 5xx, truncated, too large)
 │   ├── PageTooLarge    the page is larger than the site's limit
+│   ├── PageTooCostly   reading the page takes more time or memory than one page may
 │   └── Blocked         not fetched on purpose: off the site's hosts, private address, robots.txt
 ├── SiteUnusable        a site's start gives nothing to index
 ├── UnknownSite         an event is of a site that the settings do not name
@@ -53,6 +54,10 @@ class FetchFailed(IngestError):
 
 class PageTooLarge(FetchFailed):
     """The page is larger than the site's limit."""
+
+
+class PageTooCostly(FetchFailed):
+    """Reading the page takes more time or memory than one page may."""
 
 
 class Blocked(FetchFailed):

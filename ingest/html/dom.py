@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 INLINE = frozenset(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr picture q rb rt rtc ruby s"
@@ -28,8 +28,8 @@ INLINE = frozenset(
 
 MAX_DEPTH = 500
 """Elements inside one another. Of 130 real pages of 30 generators the deepest has 38."""
-MAX_ELEMENTS = 400_000
-"""Of one page: about 300 MB while it is read. 10 MB of documentation have about 260,000."""
+MAX_ELEMENTS = 250_000
+"""Of one page; with an attribute each they take about 450 MB while it is read. 10 MB of documentation have about as many."""
 MAX_OPEN_TAGS = 3_000
 """Tags not yet closed, by a count that needs no parser: lexbor's time grows with the square of the depth."""
 
@@ -207,9 +207,12 @@ def clean(text: str) -> str:
 
 
 def read(html: str) -> Dom:
-    """All elements of a page. Raises TooComplex."""
+    """All elements of a page. Raises TooComplex, and MemoryError where lexbor, too, gets no memory."""
     _check_tags(html)
-    source = LexborHTMLParser(html or "<html></html>").root
+    try:
+        source = LexborHTMLParser(html or "<html></html>").root
+    except SelectolaxError as error:  # an HTML parser takes any text, and fails for memory alone
+        raise MemoryError(str(error)) from error
     if source is None:
         root = Element("html", {}, None, 0)
         return Dom(root, [root])

@@ -16,7 +16,7 @@ from typing import Literal
 from urllib.parse import urljoin
 
 from ingest.errors import FetchFailed, PageTooLarge
-from ingest.html.parse import parse
+from ingest.indexing.parse_process import parse_apart
 from ingest.model import Document, Page, Site
 from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher
@@ -76,7 +76,8 @@ class PageReader:
         self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None
     ) -> PageReading:
         """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
-        says nothing about the page (a login that is wanted, a redirect without an address)."""
+        says nothing about the page (a login that is wanted, a redirect without an address), and where reading it costs more
+        than a page may."""
         if key in self._remembered and not (etag or last_modified):
             return self._remembered[key]
         reading = await self._read_now(key, url, etag, last_modified)
@@ -107,7 +108,7 @@ class PageReader:
             raise FetchFailed(f"{url} answered with status {fetched.status}")
         if redirected:
             return PageReading("moved", fetched.status, target=fetched.url)
-        reading = self._read(key, fetched, await asyncio.to_thread(self._parse, fetched))
+        reading = self._read(key, fetched, await self._parse(fetched))
         return replace(reading, page=await self._outlined(reading.page)) if reading.page else reading
 
     async def _outlined(self, page: Page) -> Page:
@@ -132,8 +133,8 @@ class PageReader:
             last_modified=fetched.headers.get("last-modified"),
         )
 
-    def _parse(self, fetched: Fetched) -> Document:
-        return parse(
+    async def _parse(self, fetched: Fetched) -> Document:
+        return await parse_apart(
             fetched.body,
             fetched.url,
             status=fetched.status,
@@ -168,9 +169,7 @@ async def _missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> 
     name = "".join(chance.choices(ascii_lowercase, k=24))
     try:
         answer = await fetcher.fetch(urljoin(base_url(site), f"{name}.html"))
+        document = await parse_apart(answer.body, answer.url, content_type=answer.content_type, headers=answer.headers)
     except FetchFailed:
         return None
-    document = await asyncio.to_thread(
-        parse, answer.body, answer.url, content_type=answer.content_type, headers=answer.headers
-    )
     return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None

@@ -21,6 +21,7 @@ from ingest.errors import (
     INSTALLATION,
     Blocked,
     FetchFailed,
+    PageTooCostly,
     PageTooLarge,
     StoreUnavailable,
     TooManyDeadLetters,
@@ -43,7 +44,7 @@ GROUP = "indexer"
 Handle = Callable[[PageEvent], Awaitable[Outcome]]
 """Brings one page in step: Indexers.handle."""
 
-_HOPELESS = (Blocked, UnknownSite)
+_HOPELESS = (Blocked, PageTooCostly, UnknownSite)
 """Errors of a page that trying again does not mend."""
 _NOT_OURS = tuple(error.__name__ for error in (FetchFailed, PageTooLarge, *_HOPELESS))
 """Dead letters with these reasons say something of a server or of the settings, nothing of ritbot."""

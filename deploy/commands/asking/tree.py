@@ -16,8 +16,8 @@ from deploy.commands.command_line import Config, Folder, Json, console, fail, no
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_fetcher, open_trees
 from ingest.errors import SiteUnusable
-from ingest.html.parse import parse
 from ingest.html.printed import printed
+from ingest.indexing.parse_process import parse_apart
 from ingest.model import Document, Site
 from navigator.retrieval.passages import path_of, section_link
 
@@ -57,7 +57,7 @@ async def show_page(
     if target.startswith(("http://", "https://")):
         document, address = await _fetched(settings, target)
     else:
-        document, address = await asyncio.to_thread(_parsed, Path(target), url, status, content_type, settings)
+        document, address = await _read(Path(target), url, status, content_type, settings)
     if as_json:
         print_json(printed(document, address))
         return 0
@@ -72,20 +72,21 @@ async def show_page(
     return 0
 
 
-def _parsed(
+async def _read(
     path: Path, url: str | None, status: int, content_type: str | None, settings: Settings
 ) -> tuple[Document, str]:
-    address = url or path.absolute().as_uri()
+    address = url or path.absolute().as_uri()  # noqa: ASYNC240  # no file is touched
     kind = content_type if content_type is not None else (mimetypes.guess_type(path.name)[0] or "text/html")
     limit = settings.index.max_page_bytes
-    return parse(path.read_bytes(), address, status=status, content_type=kind, max_bytes=limit), address
+    body = await asyncio.to_thread(path.read_bytes)
+    return await parse_apart(body, address, status=status, content_type=kind, max_bytes=limit), address
 
 
 async def _fetched(settings: Settings, target: str) -> tuple[Document, str]:
     site = Site("tree", target, allow_private=True, obey_robots=False, max_bytes=settings.index.max_page_bytes)
     async with open_fetcher(site) as fetcher:
         answer = await fetcher.fetch(target)
-    document = parse(
+    document = await parse_apart(
         answer.body,
         answer.url,
         status=answer.status,

@@ -1,0 +1,113 @@
+"""Pages are parsed apart: within limits of time and memory, whatever they hold."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest.errors import PageTooCostly
+from ingest.html.dom import MAX_ELEMENTS
+from ingest.html.parse import parse
+from ingest.indexing.parse_process import ParseProcess
+from tests.fakes.hostile_pages import KINDS
+
+URL = "https://docs.example.test/page.html"
+PAGE = b"<title>T</title><h1>T</h1><p>Words \xff.<h2 id=a>A</h2><pre>x\n  y</pre>"
+SLOW = KINDS["articles around all"](2_000_000).encode()
+"""A page that is read in time only where there is much of it."""
+COMMAND = """
+import asyncio
+from ingest.indexing.parse_process import parse_apart
+print(asyncio.run(parse_apart(b"<title>T</title><p>Words.", "https://docs.example.test/")).page.title, flush=True)
+input()
+"""
+
+
+@pytest.fixture
+def hasty() -> Iterator[ParseProcess]:
+    process = ParseProcess(seconds=1)
+    yield process
+    process.close()
+
+
+async def test_a_page_is_what_it_is_when_parsed_here(hasty: ParseProcess) -> None:
+    found = await hasty.parse(PAGE, URL, content_type="text/html", site_hosts=frozenset({"x.test"}))
+    assert found == parse(PAGE, URL, content_type="text/html", site_hosts=frozenset({"x.test"}))
+    assert found.page is not None
+
+
+async def test_a_page_that_takes_longer_than_one_may_is_given_up_and_others_are_read(hasty: ParseProcess) -> None:
+    slow, *read = await asyncio.gather(
+        hasty.parse(SLOW, URL), *(hasty.parse(PAGE, URL) for _ in range(3)), return_exceptions=True
+    )
+    assert isinstance(slow, PageTooCostly)
+    assert str(slow) == f"{URL} takes more than 1 seconds to read; exclude the page"
+    assert read == [parse(PAGE, URL)] * 3
+
+
+async def test_a_page_that_takes_more_memory_than_one_may_is_given_up_and_others_are_read() -> None:
+    process = ParseProcess(megabytes=150)
+    try:
+        with pytest.raises(PageTooCostly, match=r"more than 150 MB|ended the process"):
+            await process.parse(b"<p class=x>y</p>" * 200_000, URL, content_type="text/html")
+        assert await process.parse(PAGE, URL) == parse(PAGE, URL)
+    finally:
+        process.close()
+
+
+async def test_a_read_that_is_cancelled_ends_at_once() -> None:
+    process = ParseProcess()
+    await process.parse(PAGE, URL)
+    reading = asyncio.create_task(process.parse(SLOW, URL))
+    await asyncio.sleep(0.1)
+    start = time.monotonic()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert await process.parse(PAGE, URL) == parse(PAGE, URL)
+    process.close()
+    assert time.monotonic() - start < 10  # the page alone takes twenty
+
+
+async def test_what_parsing_raises_is_raised_here(hasty: ParseProcess) -> None:
+    with pytest.raises(ValueError, match="not an absolute"):
+        await hasty.parse(PAGE, "mailto:x")
+
+
+def test_the_child_knows_no_secret_and_ends_with_its_parent() -> None:
+    with subprocess.Popen([sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"T\n"
+        [child] = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split() or children(parent.pid)
+        assert Path(f"/proc/{child}/environ").read_bytes() == b""
+        parent.kill()
+        parent.wait()
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists():
+            return
+        time.sleep(0.1)
+    pytest.fail("the child outlives its parent")
+
+
+def children(pid: int) -> list[str]:
+    """Processes that a thread other than the first started."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [child for task in tasks for child in (task / "children").read_text().split()]
+
+
+@pytest.mark.parametrize("piece", ["x<br>", "<p class=a#>x"])
+async def test_pages_of_many_elements_stay_within_the_memory_of_one(piece: str) -> None:
+    process = ParseProcess()
+    body = "".join(piece.replace("#", str(i)) for i in range(MAX_ELEMENTS - 100)).encode()
+    try:
+        found = await process.parse(body, URL, content_type="text/html")
+    finally:
+        process.close()
+    assert found.page is not None
