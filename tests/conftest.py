@@ -20,10 +20,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.fakes.docsite import DocSite
 from tests.fakes.messages_api import MessagesApi
-from tests.fakes.qdrant_server import QdrantServer
 from tests.fakes.slack import FakeSlack
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import served
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -95,11 +95,8 @@ def opensearch() -> Iterator[OpenSearch]:
 
 @pytest.fixture(scope="session")
 def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of the server that RITBOT_TEST_QDRANT_URL names, else of one of ours."""
-    if url := os.environ.get("RITBOT_TEST_QDRANT_URL"):
-        yield url
-        return
-    with QdrantServer(tmp_path_factory.mktemp("qdrant")) as server:
+    """The URL of the server that RITBOT_TEST_QDRANT_URL names, else of one of ours. Collections get an `own_name`."""
+    with served(tmp_path_factory.mktemp("qdrant")) as server:
         yield server.url
 
 

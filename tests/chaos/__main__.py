@@ -23,9 +23,9 @@ import structlog
 from tests.chaos.commands import run_commands
 from tests.chaos.runs import TWO_WATCHERS, Plan, run_cluster, run_embedded
 from tests.chaos.storm import Report
-from tests.fakes.qdrant_server import QdrantServer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import served
 
 DONE = ("rounds", "changes", "kills", "freezes", "Kafka stops", "OpenSearch stops", "Qdrant fails")
 SENT = ("events", "duplicates", "reorders", "other partitions", "echoes", "refused by the log", "dead letters")
@@ -51,7 +51,7 @@ def main() -> int:
         )
         kafka = stack.enter_context(Kafka(folders["kafka"]))
         opensearch = stack.enter_context(OpenSearch())
-        qdrant = stack.enter_context(QdrantServer(folders["qdrant"]))
+        qdrant = stack.enter_context(served(folders["qdrant"]))
         cluster = run_cluster(plan("cluster"), kafka, opensearch, qdrant, TWO_WATCHERS)
         said.append(tell("cluster: two watchers, two indexers on Kafka, OpenSearch and Qdrant's API", cluster))
     wrong = sum(len(report.wrong) for report in said)

@@ -29,6 +29,7 @@ from tests.fakes.qdrant_server import Fault as QdrantFault
 from tests.fakes.qdrant_server import QdrantServer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import Served, own_name
 
 EMBEDDED = {"all in one": "both"}
 CLUSTER = {"watcher": "watch", "indexer": "index", "second indexer": "index"}
@@ -65,15 +66,16 @@ async def run_embedded(plan: Plan) -> Report:
 
 
 async def run_cluster(
-    plan: Plan, kafka: Kafka, opensearch: OpenSearch, qdrant: QdrantServer, roles: Mapping[str, str] = CLUSTER
+    plan: Plan, kafka: Kafka, opensearch: OpenSearch, qdrant: Served, roles: Mapping[str, str] = CLUSTER
 ) -> Report:
-    """Nobody else may mind that Kafka and OpenSearch are away now and then."""
-    column = Column(kafka=kafka.address, opensearch=opensearch.url, qdrant=qdrant.url, name=plan.folder.name)
+    """Nobody else may mind that Kafka and OpenSearch are away now and then. A real Qdrant is left in peace."""
+    column = Column(kafka=kafka.address, opensearch=opensearch.url, qdrant=qdrant.url, name=own_name(plan.folder.name))
     faults: dict[str, Fault] = {
         "kafka": partial(stop, "Kafka stops", kafka),
         "opensearch": partial(stop, "OpenSearch stops", opensearch),
-        "qdrant": partial(spoil, qdrant),
     }
+    if qdrant.stand_in:
+        faults["qdrant"] = partial(spoil, qdrant.stand_in)
     return await run(plan, lambda docs: workers(plan, column, roles, docs), faults)
 
 

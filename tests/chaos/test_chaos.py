@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from tests.chaos.runs import Plan, run_cluster, run_embedded
-from tests.fakes.qdrant_server import QdrantServer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import served
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -27,7 +27,7 @@ async def test_roles_on_servers_that_go_away_end_with_what_an_index_from_scratch
 ) -> None:
     folder = tmp_path / f"chaos-{uuid4().hex[:8]}"
     folder.mkdir()
-    with QdrantServer(tmp_path / "qdrant") as qdrant:
+    with served(tmp_path / "qdrant") as qdrant:
         report = await run_cluster(Plan(folder, seed=5, rounds=2), kafka, opensearch, qdrant)
     assert report.wrong == []
     assert report.counts["kills"] >= 2

@@ -39,6 +39,7 @@ from ingest.stores.embedded.trees import SqliteTreeStore
 from tests.contract.chunks import DIMENSIONS, EAST
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.exchanges import SetClock
+from tests.servers.qdrant import own_name
 
 SESSION = 1.5
 HAND_OVER = 1.5
@@ -61,7 +62,7 @@ def edge(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManager[
 
 @asynccontextmanager
 async def opensearch_trees(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[TreeStore]:
-    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    url, name = request.getfixturevalue("opensearch").url, name_of(folder)
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
     async with OpenSearch(url) as server, OpenSearchTreeStore(server, name) as trees:
         yield trees
@@ -69,7 +70,7 @@ async def opensearch_trees(request: pytest.FixtureRequest, folder: Path) -> Asyn
 
 @asynccontextmanager
 async def split(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[ChunkIndex]:
-    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    url, name = request.getfixturevalue("opensearch").url, name_of(folder)
     qdrant = request.getfixturevalue("qdrant")
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
     request.addfinalizer(partial(remove, f"{qdrant}/collections/{name}-1"))
@@ -92,15 +93,15 @@ def sqlite_bot(
 async def opensearch_bot(
     request: pytest.FixtureRequest, folder: Path, seal: Seal, clock: Clock
 ) -> AsyncIterator[BotStore]:
-    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    url, name = request.getfixturevalue("opensearch").url, name_of(folder)
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
     async with OpenSearch(url) as server, OpenSearchBotStore(server, name, seal, clock) as store:
         yield store
 
 
-def own_name(folder: Path) -> str:
+def name_of(folder: Path) -> str:
     """What a folder is to an embedded store."""
-    return f"test-{sha256(bytes(folder)).hexdigest()[:16]}"
+    return own_name(sha256(bytes(folder)).hexdigest()[:16])
 
 
 def remove(url: str) -> None:

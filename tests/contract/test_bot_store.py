@@ -18,7 +18,7 @@ from bot.ports import BotStore, VersionedExchange
 from bot.store.sealing import KeySeal, LeftSealed
 from ingest.errors import Conflict
 from tests.conftest import ROOT
-from tests.contract.conftest import KEY, OpenBotStore, own_name
+from tests.contract.conftest import KEY, OpenBotStore, name_of
 from tests.fakes.exchanges import NOON, TOKEN, SetClock, answer, answered, installation, question, waiting
 
 OTHER_KEY = "YW5vdGhlciBrZXkgdGhhdCBpcyBub3QgYSBzZWNyZXQ="
@@ -401,7 +401,7 @@ async def test_two_processes_lose_nothing_to_each_other(
 ) -> None:
     where = (str(tmp_path / "bot.sqlite"), "")
     if "opensearch" in request.node.name:
-        where = (request.getfixturevalue("opensearch").url, own_name(tmp_path))
+        where = (request.getfixturevalue("opensearch").url, name_of(tmp_path))
     async with open_bot_store() as store:
         await store.keep(waiting(), None)
         command = [sys.executable, "-c", _OTHER_PROCESS, *where]

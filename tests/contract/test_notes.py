@@ -15,7 +15,7 @@ from ingest.notes import InducedOutline, NoteEntry, Notes, SectionSummary, Spent
 from ingest.stores.cluster.notes import OpenSearchNotes
 from ingest.stores.cluster.opensearch import OpenSearch
 from ingest.stores.embedded.notes import SqliteNotes
-from tests.contract.conftest import own_name, remove
+from tests.contract.conftest import name_of, remove
 from tests.fakes.notes import MemoryNotes
 
 OpenNotes = Callable[[], AbstractAsyncContextManager[Notes]]
@@ -31,7 +31,7 @@ def sqlite(_: pytest.FixtureRequest, folder: Path) -> AbstractAsyncContextManage
 
 @asynccontextmanager
 async def opensearch(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Notes]:
-    url, name = request.getfixturevalue("opensearch").url, own_name(folder)
+    url, name = request.getfixturevalue("opensearch").url, name_of(folder)
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
     async with OpenSearch(url) as server, OpenSearchNotes(server, name) as notes:
         yield notes

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -22,6 +21,7 @@ from tests.fakes.slack import Channel, FakeSlack, Message, words
 from tests.fakes.writer import Writer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import own_name
 
 QUESTION = "How do I prime a pump with water?"
 PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To prime a pump, fill it with water.</p>")
@@ -30,7 +30,7 @@ PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> str:
     """Settings of an index that is filled already."""
-    folder, name = tmp_path_factory.mktemp("cluster"), f"bot-{uuid4().hex[:8]}"
+    folder, name = tmp_path_factory.mktemp("cluster"), own_name()
     settings = f"""
         [index]
         folder = "{folder / "data"}"

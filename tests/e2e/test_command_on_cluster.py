@@ -7,11 +7,12 @@ import pytest
 
 from tests.e2e.commands import lay_out, ritbot, site
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import own_name
 
 
 @pytest.fixture
 def place(tmp_path: Path, opensearch: OpenSearch, qdrant: str) -> Path:
-    stores = f'kind = "cluster"\nname = "e2e"\nopensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n'
+    stores = f'kind = "cluster"\nname = "{own_name()}"\nopensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n'
     return lay_out(tmp_path, settings=f"{site()}[stores]\n{stores}")
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -29,6 +28,7 @@ from tests.integration.navigator.evaluation.setting import Endpoint
 from tests.integration.navigator.strategies.rdr2_scripts import Script, ans, is_router
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import own_name
 
 SITE = "https://pumpkin.example/docs/"
 ROTATE = "How often should I rotate the signing keys?"
@@ -79,7 +79,7 @@ class Servers:
         """A working directory with the site indexed in stores of its own."""
         place = self.top / name
         place.mkdir()
-        unique = f"{name}-{uuid4().hex[:8]}"
+        unique = own_name()
         (place / "ritbot.toml").write_text(
             f'[index]\nfolder = "data"\n[embedding]\nthreads = 1\n[[sites]]\nname = "pumpkin"\nstart = "{self.top}/html"\n'
             f'base_url = "{SITE}"\n'

@@ -12,6 +12,7 @@ import pytest
 from tests.e2e.commands import indexed, lay_out, ritbot, site, start
 from tests.fakes.tiny_model import DIMENSIONS, tiny_model
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import own_name
 
 QUESTION = "How often should I rotate the signing keys?"
 TINY = {"RITBOT_EMBEDDING__MODEL": "./tiny", "RITBOT_MODEL__EXTRACT_THRESHOLD": "0"}
@@ -81,9 +82,7 @@ def test_an_interrupted_reembed_leaves_the_index_before_in_order(place: Path) ->
 def test_on_a_cluster_the_new_model_takes_over_and_the_old_one_is_refused(
     tmp_path: Path, model: Path, opensearch: OpenSearch, qdrant: str
 ) -> None:
-    stores = (
-        f'[stores]\nkind = "cluster"\nname = "models"\nopensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n'
-    )
+    stores = f'[stores]\nkind = "cluster"\nname = "{own_name()}"\nopensearch_url = "{opensearch.url}"\nqdrant_url = "{qdrant}"\n'
     folder = indexed(lay_out(tmp_path / "work", settings=site() + stores))
     (folder / "tiny").symlink_to(model)
     refused = ritbot(folder, "ask", QUESTION, env=TINY)

@@ -11,7 +11,6 @@ import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -27,6 +26,7 @@ from tests.fakes.docsite import DocSite, status
 from tests.fakes.site import html
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import own_name
 
 SECRET = "a secret of the pipeline"
 PAGES = 8
@@ -35,7 +35,7 @@ PAGES = 8
 @pytest.fixture
 def place(tmp_path: Path, docs: DocSite, kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> Path:
     """A working directory with the settings of all roles: a website that is looked at when someone calls, and a folder."""
-    name = f"roles-{uuid4().hex[:8]}"
+    name = own_name()
     (tmp_path / "files").mkdir()
     (tmp_path / "files/keys.html").write_text(html("Keys", "<p>Rotate the signing keys yearly.</p>"), encoding="utf-8")
     (tmp_path / "ritbot.toml").write_text(

@@ -1,4 +1,5 @@
 """Kafka, OpenSearch and a stand-in for Qdrant on this machine, for developers without containers: `make cluster`.
+RITBOT_TEST_QDRANT_URL names a real Qdrant to take instead.
 
 They listen on free loopback ports until Ctrl-C. Everything that they hold is thrown away at the end: it is a cluster to
 try things on. While it runs, .cache/cluster/ritbot.toml holds the settings for it; of two at once the second is refused.
@@ -7,6 +8,7 @@ try things on. While it runs, .cache/cluster/ritbot.toml holds the settings for 
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import signal
 import sys
@@ -15,10 +17,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.fakes.qdrant_server import QdrantServer
 from tests.servers.java import CACHE, ServerFailed, accepts
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import URL, own_name, served
 
 HOME = CACHE.parent / "cluster"
 
@@ -28,6 +30,7 @@ folder = "data"
 
 [stores]
 kind = "cluster"
+name = "{name}"
 opensearch_url = "{opensearch}"
 qdrant_url = "{qdrant}"
 
@@ -43,11 +46,18 @@ def main(home: Path = HOME) -> int:
         signal.signal(number, lambda *_: stop.set())
     try:
         with _held(home), ExitStack() as stack:
-            _say("Starting Kafka, OpenSearch and a stand-in for Qdrant (half a minute; the first time longer) …")
+            vectors = "your Qdrant" if os.environ.get(URL) else "a stand-in for Qdrant"
+            _say(f"Starting Kafka, OpenSearch and {vectors} (half a minute; the first time longer) …")
             kafka = stack.enter_context(Kafka(_made(home / "kafka")))
             opensearch = stack.enter_context(OpenSearch())
-            qdrant = stack.enter_context(QdrantServer(home / "qdrant"))
-            _say_hello(home, kafka.address, opensearch.url, qdrant.url)
+            qdrant = stack.enter_context(served(home / "qdrant"))
+            settings = SETTINGS.format(
+                name="ritbot" if qdrant.stand_in else own_name("cluster"),
+                kafka=kafka.address,
+                opensearch=opensearch.url,
+                qdrant=qdrant.url,
+            )
+            _say_hello(home, settings)
             while not stop.wait(1.0):
                 for server in (kafka.address, opensearch.url):
                     if not accepts(int(server.rpartition(":")[2])):
@@ -60,8 +70,8 @@ def main(home: Path = HOME) -> int:
     return 0
 
 
-def _say_hello(home: Path, kafka: str, opensearch: str, qdrant: str) -> None:
-    settings, file = SETTINGS.format(kafka=kafka, opensearch=opensearch, qdrant=qdrant), home / "ritbot.toml"
+def _say_hello(home: Path, settings: str) -> None:
+    file = home / "ritbot.toml"
     file.write_text(settings, encoding="utf-8")
     _say(f"{settings}\nThese settings are in {file}. In another terminal, for example:\n")
     _say(f"    export RITBOT_CONFIG={file}\n    ritbot index FOLDER\n    ritbot serve\n")

@@ -19,7 +19,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from uuid import uuid4
 
 import pytest
 
@@ -44,6 +43,7 @@ from tests.bench.bench_retrieval import SIZES, Judge, percent
 from tests.bench.corpus import CachedEmbedder, Question, embedder, html_folder, questions
 from tests.contract.conftest import remove
 from tests.servers.opensearch import OpenSearch as Node
+from tests.servers.qdrant import own_name
 
 ASKED, OTHERS = (1, 1) if os.environ.get("RITBOT_TEST_PAGES") == "all" else (3, 20)
 """Every so manieth question is asked; every so manieth page that no question is about is there."""
@@ -99,7 +99,7 @@ async def embedded(folder: Path, dimensions: int) -> AsyncIterator[tuple[TreeSto
 
 @asynccontextmanager
 async def distributed(url: str, qdrant: str, dimensions: int) -> AsyncIterator[tuple[TreeStore, ChunkIndex]]:
-    name = f"test-{uuid4().hex[:12]}"
+    name = own_name()
     try:
         async with (
             OpenSearch(url) as server,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import NAMESPACE_URL, uuid4, uuid5
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +24,7 @@ from tests.fakes.chunk_index import HeldChunks
 from tests.fakes.columns import Column, Counted, Pages, cluster, embedded
 from tests.fakes.dying import Dies, Killed
 from tests.fakes.site import START, html
+from tests.servers.qdrant import own_name
 
 A, B, C = (f"https://docs.example.test/{name}.html" for name in "abc")
 PAGES: Pages = {
@@ -42,7 +43,7 @@ def on_disk(_: pytest.FixtureRequest, folder: Path) -> Opening:
 
 def on_servers(request: pytest.FixtureRequest, _: Path) -> Opening:
     url, qdrant = request.getfixturevalue("opensearch").url, request.getfixturevalue("qdrant")
-    name = f"test-{uuid4().hex[:12]}"
+    name = own_name()
     request.addfinalizer(partial(remove, f"{url}/{name}-*"))
     request.addfinalizer(partial(remove, f"{qdrant}/collections/{name}-1"))
     return partial(cluster, url, qdrant, name)

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -32,6 +31,7 @@ from navigator.retrieval.retriever import Recipe, Retriever
 from tests.contract.conftest import remove
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.site import START, PagesFetcher, TickingClock, html
+from tests.servers.qdrant import own_name
 
 BASE = "https://docs.example.test/"
 TEXT = "Fill the pump number {0} before you start it. Grease its seal twice a year, and never let it run dry for long."
@@ -187,7 +187,7 @@ async def embedded(tmp_path: Path) -> AsyncIterator[Column]:
 @pytest.fixture
 async def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Column]:
     url, qdrant = request.getfixturevalue("opensearch").url, request.getfixturevalue("qdrant")
-    name = f"test-{uuid4().hex[:12]}"
+    name = own_name()
     stores = StoresSettings(kind="cluster", name=name, opensearch_url=url, qdrant_url=qdrant)
     async with AsyncExitStack() as stack:
         yield Column(stack, Settings(index=IndexSettings(folder=tmp_path / "data"), stores=stores))

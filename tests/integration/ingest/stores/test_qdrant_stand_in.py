@@ -4,11 +4,9 @@ RITBOT_TEST_QDRANT_URL names: as seen on 1.18.3."""
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -16,6 +14,7 @@ import pytest
 from tests.fakes.qdrant_rules import MAX_BODY_BYTES
 from tests.fakes.qdrant_server import QdrantServer
 from tests.servers.certificates import certificate
+from tests.servers.qdrant import own_name
 
 COSINE = {"vectors": {"size": 2, "distance": "Cosine"}}
 POINT = {"id": "11111111-1111-4111-8111-111111111111", "vector": [1.0, 0.0], "payload": {"site": "a"}}
@@ -26,7 +25,7 @@ class Asked:
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
-        self.name = f"test-{uuid4().hex[:12]}"
+        self.name = own_name()
 
     async def __call__(self, method: str, path: str, body: Any = None, **more: Any) -> tuple[int, Any]:
         answer = await self._http.request(method, path.replace("{name}", self.name), json=body, **more)
@@ -52,8 +51,7 @@ class Asked:
 
 @pytest.fixture
 async def ask(qdrant: str) -> AsyncIterator[Asked]:
-    key = os.environ.get("RITBOT_TEST_QDRANT_API_KEY")
-    async with httpx.AsyncClient(base_url=qdrant, headers={"api-key": key} if key else {}, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=qdrant, trust_env=False) as http:
         asked = Asked(http)
         assert (await asked("PUT", "/collections/{name}", COSINE)) == (200, True)
         yield asked

@@ -6,7 +6,6 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -26,6 +25,7 @@ from tests.fakes.between import Between, answer
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.site import START, PagesFetcher, TickingClock, html
 from tests.servers.opensearch import OpenSearch as Node
+from tests.servers.qdrant import own_name
 
 PUMPS = "https://docs.example.test/pumps.html"
 
@@ -53,10 +53,6 @@ async def vectors(qdrant: str) -> AsyncIterator[QdrantVectors]:
 async def index(vectors: QdrantVectors, words: OpenSearchWords) -> AsyncIterator[SplitChunkIndex]:
     async with SplitChunkIndex(vectors, words) as index:
         yield index
-
-
-def own_name() -> str:
-    return f"test-{uuid4().hex[:12]}"
 
 
 # --- a failure between the two
