@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -114,6 +114,10 @@ class QdrantServer(ThreadedServer):
 
     def live_on(self) -> None:
         self._counted, self._steps = set(), 0
+
+    @property
+    def collections(self) -> Sequence[str]:
+        return sorted(self._collections)
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)

@@ -15,7 +15,7 @@ from deploy.settings.root import Settings
 from deploy.settings.stores import StoresSettings
 from deploy.wiring.cluster_stores import open_cluster, open_cluster_successor
 from deploy.wiring.stores import embedded_successor
-from ingest.errors import IndexMismatch
+from ingest.errors import IndexMismatch, StoreUnavailable
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.page_reader import PageReader
 from ingest.indexing.projection import Projection
@@ -30,7 +30,9 @@ from ingest.text.words import ANALYSER_VERSION, terms
 from navigator.retrieval.retriever import Recipe, Retriever
 from tests.contract.conftest import remove
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.qdrant_server import Applies, QdrantServer
 from tests.fakes.site import START, PagesFetcher, TickingClock, html
+from tests.servers.opensearch import OpenSearch
 from tests.servers.qdrant import own_name
 
 BASE = "https://docs.example.test/"
@@ -284,6 +286,29 @@ async def test_a_run_that_died_after_the_take_over_is_finished_by_the_next(colum
         assert successor is None or not await successor.drop_before()
     folders = list((column.settings.index.folder / "chunks").glob("*"))
     assert len(folders) == (0 if column.cluster else 1)
+
+
+@pytest.mark.parametrize(("step", "done"), [(0, "nothing"), (0, "half"), (0, "all"), (1, "nothing"), (1, "all")])
+async def test_a_run_that_is_killed_between_aliases_and_removal_leaves_nothing_to_the_next(
+    opensearch: OpenSearch, tmp_path: Path, step: int, done: Applies
+) -> None:
+    """The aliases at Qdrant are changed one by one, then the index before goes."""
+    name = own_name()
+    with QdrantServer(tmp_path / "qdrant") as qdrant:
+        stores = StoresSettings(kind="cluster", name=name, opensearch_url=opensearch.url, qdrant_url=qdrant.url)
+        async with AsyncExitStack() as stack:
+            column = Column(stack, Settings(index=IndexSettings(folder=tmp_path / "data"), stores=stores))
+            await column.index(old_model())
+            qdrant.die_after(step, "change_aliases", "drop", applies=done)
+            with pytest.raises(StoreUnavailable):
+                await column.reembed(new_model())
+            qdrant.live_on()
+            model = new_model()
+            await column.reembed(model)
+            assert model.embedded == []
+            await complete(column, model)
+        assert len(qdrant.collections) == 1
+    remove(f"{opensearch.url}/{name}-*")
 
 
 async def test_what_was_kept_serves_a_way_back_without_embedding(column: Column) -> None:
