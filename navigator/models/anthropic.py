@@ -11,10 +11,9 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
-from itertools import count
 from typing import Self
 
 import httpx2
@@ -113,22 +112,13 @@ class AnthropicModel:
     def context_window(self) -> int:
         return self._context_window
 
-    async def turn(
-        self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
-    ) -> AsyncIterator[ModelEvent]:
-        conversation = Conversation(system, turns, tools, must_answer)
-        if conversation.passages:
-            async with self._proving:
-                if self._citations_unproven:
-                    await self._try_citations()
-        async with aclosing(self._negotiated(conversation)) as events:
-            async for event in events:
-                yield event
+    def turn(self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False) -> Events:
+        return self._answered(Conversation(system, turns, tools, must_answer), prove=True)
 
     async def probe(self) -> Capabilities:
         """What the endpoint can do, at the price of two tiny conversations. Raises nothing for what it cannot."""
         try:
-            tools = any([isinstance(event, ToolCallEvent) async for event in self._negotiated(TRY_TOOLS)])
+            tools = any([isinstance(event, ToolCallEvent) async for event in self._answered(TRY_TOOLS)])
             streaming, caching = self._channel.streams, self._form.caching and self._reports_caching
             citations = self._form.citations and await self._try_citations()
         except RequestRefused as error:
@@ -142,7 +132,7 @@ class AnthropicModel:
     async def _try_citations(self) -> bool:
         """Ask for a citation and see. Some endpoints take search results and show the model nothing of them."""
         try:
-            cited = any([isinstance(event, CitationDelta) async for event in self._negotiated(TRY_CITATIONS)])
+            cited = any([isinstance(event, CitationDelta) async for event in self._answered(TRY_CITATIONS)])
         except RequestRefused as error:
             if not error.by_shape:
                 raise
@@ -153,15 +143,20 @@ class AnthropicModel:
             self._form = replace(self._form, citations=False)
         return cited
 
-    async def _negotiated(self, conversation: Conversation) -> Events:
-        """The turn in the fullest form that the endpoint takes."""
+    async def _answered(self, conversation: Conversation, *, prove: bool = False) -> Events:
+        """The turn in the fullest form that the endpoint takes, tried again after a transient failure. Neither once
+        something was said: what a listener has heard is not said again. `prove`: first find out about citations."""
+        if prove and conversation.passages:
+            async with self._proving:  # one question finds out, those beside it wait for what it finds
+                if self._citations_unproven:
+                    await self._try_citations()
         form = first = self._form
         simpler = list(first.simpler(droppable_citations=self._may_drop_citations and bool(conversation.passages)))
         refusal: RequestRefused | None = None
-        said = False
+        said, failures = False, 0
         while True:
             try:
-                async with aclosing(self._patient(conversation, form)) as events:
+                async with aclosing(self._once(conversation, form)) as events:
                     async for event in events:
                         if form != first and not said:
                             log.info("form_settled", model=self._name, **asdict(form))
@@ -170,22 +165,12 @@ class AnthropicModel:
                         yield event
                 return
             except RequestRefused as error:
-                refusal = refusal or error
+                refusal = refusal or error  # the first says what is wrong; later ones may only mind what was left out
                 if said or not error.by_shape or not simpler:
                     raise refusal from error
-                form = simpler.pop(0)
-
-    async def _patient(self, conversation: Conversation, form: Form) -> Events:
-        """The turn, tried again after a transient failure while nothing was said."""
-        for failures in count(1):
-            said = False
-            try:
-                async with aclosing(self._once(conversation, form)) as events:
-                    async for event in events:
-                        said = True
-                        yield event
-                return
+                form, failures = simpler.pop(0), 0
             except (ModelUnreachable, ModelLimited) as error:
+                failures += 1
                 asked = error.retry_after if isinstance(error, ModelLimited) else None
                 pause = self._retries.next_pause(failures, asked or 0.0, random.random())
                 if said or pause is None:
@@ -194,6 +179,7 @@ class AnthropicModel:
                 await asyncio.sleep(pause)
 
     async def _once(self, conversation: Conversation, form: Form) -> Events:
+        """One request and its reply."""
         started = time.monotonic()
         body = request_body(conversation, form)
         reply = StreamedReply(sources(conversation), basis(conversation, form))
