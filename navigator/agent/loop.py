@@ -134,5 +134,5 @@ def number_arguments(arguments: Mapping[str, Any], name: str, tool: str) -> list
     return list(dict.fromkeys(found))
 
 
-def listed(found: Sequence[int]) -> str:
+def numbers_listed(found: Sequence[int]) -> str:
     return ", ".join(map(str, found))

@@ -21,7 +21,7 @@ import structlog
 
 from ingest.retry import RetryPolicy
 from navigator.errors import ModelError, ModelLimited, ModelUnreachable
-from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused
+from navigator.models.capabilities import TRY_CITATIONS, TRY_TOOLS, Capabilities, missing, refused_by
 from navigator.models.channel import Channel
 from navigator.models.faults import RequestRefused
 from navigator.models.messages import Conversation, Form, Json, basis, request_body, sources
@@ -122,7 +122,7 @@ class AnthropicModel:
             streaming, caching = self._channel.streams, self._form.caching and self._reports_caching
             citations = self._form.citations and await self._try_citations()
         except RequestRefused as error:
-            return refused(error)
+            return refused_by(error)
         except ModelError as error:
             limited = isinstance(error, ModelLimited)
             return Capabilities(limited, True if limited else None, notes=(str(error),))

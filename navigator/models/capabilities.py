@@ -85,7 +85,7 @@ def missing(
     return tuple(note for able, note in notes if not able)
 
 
-def refused(error: RequestRefused) -> Capabilities:
+def refused_by(error: RequestRefused) -> Capabilities:
     """What is known where the first tiny request was refused. What the endpoint says is shown: it can quote
     nothing but that request."""
     known: dict[int, tuple[bool | None, bool | None]] = {0: (None, None), 401: (False, None), 403: (False, None)}

@@ -24,7 +24,7 @@ REMEMBERED_EXCHANGES = 6
 """Of a long conversation the last exchanges count."""
 HEAD_CHARACTERS, TAIL_CHARACTERS = 800, 1_200
 """Of a long answer its beginning and its end are shown: what an answer offers stands at its end."""
-MAX_QUESTION_CHARACTERS = 1_500
+MAX_REWRITTEN_CHARACTERS = 1_500
 """What a model writes beyond is no question."""
 
 
@@ -90,7 +90,7 @@ def by_model(model: Model) -> Understand:
             log.warning("question_understood_by_rule", kind=type(error).__name__, reason=str(error))
             return await by_rule(question, earlier)
         written = " ".join(reply.text.split()).strip('"“”')
-        if not written or len(written) > max(MAX_QUESTION_CHARACTERS, len(question)):
+        if not written or len(written) > max(MAX_REWRITTEN_CHARACTERS, len(question)):
             return Understood((await by_rule(question, earlier)).question, reply.usage)
         return Understood(written, reply.usage)
 

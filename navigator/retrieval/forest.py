@@ -103,7 +103,7 @@ def induce(
     return Forest(query, tuple(trees))
 
 
-def shown(page: Outline, scores: Mapping[str, float]) -> list[OutlineHeading]:
+def headings_shown(page: Outline, scores: Mapping[str, float]) -> list[OutlineHeading]:
     """The page's part of V_q in document order: its own node, and the sections that are scored or above one that is."""
     by_id = {heading.id: heading for heading in page.headings}
     wanted = {page.headings[0].id}
@@ -119,7 +119,7 @@ def _tree(
     page: Outline, scores: Mapping[str, float], numbering: Numbering, about: Mapping[str, SectionSummary]
 ) -> ForestNode:
     """The page's own node with the sections of V_q under it."""
-    headings = shown(page, scores)
+    headings = headings_shown(page, scores)
     numbers = {heading.id: numbering.of(heading.id) for heading in headings if heading.readable}
     children: dict[str, list[ForestNode]] = {heading.id: [] for heading in headings}
     for heading in reversed(headings):

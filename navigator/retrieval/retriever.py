@@ -19,7 +19,7 @@ from ingest.model import Scope
 from ingest.notes import Notes, SectionSummary, summaries_of
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
 from ingest.text.words import terms
-from navigator.retrieval.forest import Forest, Numbering, induce, shown
+from navigator.retrieval.forest import Forest, Numbering, headings_shown, induce
 from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors
 
 RecipeName = Literal["ritbot", "plain"]
@@ -95,7 +95,7 @@ class Retriever:
     async def _known(self, found: Found) -> Mapping[str, SectionSummary]:
         if self._notes is None:
             return {}
-        headings = (heading for page in found.pages for heading in shown(page, found.scores))
+        headings = (heading for page in found.pages for heading in headings_shown(page, found.scores))
         return await _summaries(self._trees, self._notes, [heading.id for heading in headings if heading.readable])
 
     async def search(self, query: str, scope: Scope) -> Found:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from ingest.model import Scope
 from ingest.ports import Hit
-from navigator.agent.loop import LoopConfig, Toolbox, listed, text_argument, walk
+from navigator.agent.loop import LoopConfig, Toolbox, numbers_listed, text_argument, walk
 from navigator.agent.prompts import RitBounds, evidence, opening
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step
@@ -61,8 +61,8 @@ class SearchToolbox(Toolbox):
             )  # no model sees these numbers
         given = [passage.number for passage in fresh]
         remarks = [
-            f"Given by {call.name}, in this order: {listed(given)}." if given else "",
-            f"You have read {listed(again)} already; see above." if again else "",
+            f"Given by {call.name}, in this order: {numbers_listed(given)}." if given else "",
+            f"You have read {numbers_listed(again)} already; see above." if again else "",
             "" if passages else nothing,
         ]
         text = " ".join(remark for remark in remarks if remark)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ingest.model import Scope
 from ingest.ports import TreeStore
-from navigator.agent.loop import LoopConfig, Toolbox, ToolError, listed, number_arguments, text_argument, walk
+from navigator.agent.loop import LoopConfig, Toolbox, ToolError, number_arguments, numbers_listed, text_argument, walk
 from navigator.agent.prompts import (
     GET_TOC_TOOL,
     READ_FIRST,
@@ -130,16 +130,18 @@ async def read_sections(
     """Read whole sections by the numbers that were shown. Raises ToolError for one that was not, IngestError."""
     unknown = [number for number in asked if session.offered(number) is None]
     if unknown:
-        raise ToolError(f"No section {listed(unknown)} was shown to you. Read numbers from a table of contents.")
+        raise ToolError(
+            f"No section {numbers_listed(unknown)} was shown to you. Read numbers from a table of contents."
+        )
     again = [number for number in asked if session.has(number)]
     fresh = [number for number in asked if not session.has(number)]
     passages, left_out = _fitting(await load_passages(fresh, session, trees), rules)
     session.read(passages)
     gone = sorted(set(fresh) - {passage.number for passage in passages} - set(left_out))
     remarks = [
-        f"You have read {listed(again)} already; see above." if again else "",
-        f"Section {listed(gone)} is no longer there." if gone else "",
-        f"Left out for length, read alone if needed: {listed(left_out)}." if left_out else "",
+        f"You have read {numbers_listed(again)} already; see above." if again else "",
+        f"Section {numbers_listed(gone)} is no longer there." if gone else "",
+        f"Left out for length, read alone if needed: {numbers_listed(left_out)}." if left_out else "",
     ]
     return ToolResult(call_id, " ".join(remark for remark in remarks if remark), passages=tuple(passages))
 

@@ -155,7 +155,7 @@ def _own_k(contender: Contender) -> int | None:
     return None if contender.n is not None and contender.k == 4 * contender.n else contender.k
 
 
-SWEPT = (
+SWEPT_SETTINGS = (
     _SweptSetting(
         "n", "nodes a forest", lambda c: c.n, lambda c: (c.strategy, _own_k(c), c.expansions, c.structure, c.reader)
     ),
@@ -174,7 +174,7 @@ READING_FIGURES: tuple[tuple[str, Callable[[Row], float | None]], ...] = (
 def _sweeps(summary: RunSummary) -> Iterator[Chart]:
     """What one setting changes: one chart for each setting and each group of contenders that have two or more
     values of it and differ in nothing else."""
-    for setting in SWEPT:
+    for setting in SWEPT_SETTINGS:
         groups: dict[tuple[object, ...], dict[int, Row]] = {}
         for row in summary.rows:
             value = setting.value(row.contender)

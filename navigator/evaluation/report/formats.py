@@ -60,6 +60,6 @@ def named(contender: Contender) -> str:
     return f"{contender.label} ({', '.join(marks)})" if marks else contender.label
 
 
-def printable(text: str) -> str:
+def xml_text(text: str) -> str:
     """Without what neither HTML nor SVG may hold: control characters and halves of pairs become U+FFFD."""
     return _UNPRINTABLE.sub("\ufffd", text)

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.charts import charts
-from navigator.evaluation.report.formats import MISSING, money, named, percent, printable, seconds
+from navigator.evaluation.report.formats import MISSING, money, named, percent, seconds, xml_text
 from navigator.evaluation.report.headline import headline
 from navigator.evaluation.report.plots import svg
 from navigator.evaluation.report.scores import Score
@@ -55,7 +55,7 @@ def to_html(
         notes=shown_notes(summary.notes),
         missing=MISSING,
     )
-    return printable(page)
+    return xml_text(page)
 
 
 def _hardest_first(

@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from matplotlib.transforms import Bbox
 
 from navigator.evaluation.report.charts import Point, Scatter, Sweep
-from navigator.evaluation.report.formats import printable
+from navigator.evaluation.report.formats import xml_text
 
 COLOURS = {
     "--ink": "#1b1f24",
@@ -224,7 +224,7 @@ def place_labels(axes: Axes, points: Sequence[Point]) -> list[Annotation]:
 
 
 def _label(axes: Axes, point: Point) -> Annotation:
-    name = printable(point.label)
+    name = xml_text(point.label)
     name = name if len(name) <= MAX_LABEL_CHARACTERS else f"{name[: MAX_LABEL_CHARACTERS - 1]}…"
     line = {"arrowstyle": "-", "color": SOFT, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4}
     return axes.annotate(

@@ -67,7 +67,7 @@ class Judging:
     nuggets: bool = False
 
 
-def score(
+def score_answer(
     result: Result, question: EvalQuestion, contender: Contender, gold: Resolved, judging: Judging, language: str = "en"
 ) -> Score:
     """`gold` is the question's."""

@@ -22,7 +22,7 @@ from ingest.ports import Outline
 from navigator.answer import Usage
 from navigator.evaluation.gold import Library, Resolved, in_forest, on_page
 from navigator.evaluation.questions import EvalQuestion
-from navigator.evaluation.report.scores import Judging, Row, Score, row, score
+from navigator.evaluation.report.scores import Judging, Row, Score, row, score_answer
 from navigator.evaluation.results import Contender, Preprocessing, Ranked, Result
 from navigator.evaluation.statistics import holm, mcnemar, sign_flip
 
@@ -111,7 +111,7 @@ def summarise(
     scores: dict[str, dict[str, Score]] = {contender.label: {} for contender in contenders}
     by_label = {contender.label: contender for contender in contenders}
     for (label, question), result in kept.items():
-        made = score(result, asked[question], by_label[label], gold[question], judging, language)
+        made = score_answer(result, asked[question], by_label[label], gold[question], judging, language)
         scores[label][question] = made
     before = {each.label: each for each in preprocessing}
     best = {each.question_id: each.nodes for each in ranked if each.question_id in asked}

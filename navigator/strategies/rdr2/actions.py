@@ -27,7 +27,7 @@ MAX_REASON_WORDS = 8
 """How many first words the written form of an action has, and how many characters at most."""
 MAX_REASON_CHARACTERS = 60
 
-_TAG = re.compile(r"\[\s*(ANS|EXP|REF)\s*\]", re.IGNORECASE)
+_ACTION_TAG = re.compile(r"\[\s*(ANS|EXP|REF)\s*\]", re.IGNORECASE)
 _TARGET = re.compile(r"[\s*_`:\[(#]*([0-9]{1,9})(?![0-9])[\s*_`\])]*[:.|–—-]?(.*)")
 _FENCE = re.compile(r"\s*(?:```|~~~)[\w-]*\s*")
 
@@ -68,7 +68,7 @@ def read_actions(reply: str, choices: Choices, *, may_expand: bool = True) -> Ro
         for line in reply.split("\n", MAX_LINES)[:MAX_LINES]
         if line.strip() and not _FENCE.fullmatch(line[:MAX_LINE_CHARACTERS])
     ]
-    actions = [parse(line[:MAX_LINE_CHARACTERS]) for line in lines]
+    actions = [parse_action(line[:MAX_LINE_CHARACTERS]) for line in lines]
     selected: set[int] = set()
     expand: int | None = None
     refusals = sum(action is not None and action.kind == "REF" for action in actions)
@@ -93,9 +93,9 @@ def read_actions(reply: str, choices: Choices, *, may_expand: bool = True) -> Ro
     return Routed(tuple(sorted(selected)), expand, refused, tuple(invalid_lines), len(lines), collapsed)
 
 
-def parse(line: str) -> Action | None:
+def parse_action(line: str) -> Action | None:
     """The action that a line has the form of: no letter stands before its tag."""
-    tag = _TAG.search(line)
+    tag = _ACTION_TAG.search(line)
     if tag is None or any(character.isalpha() for character in line[: tag.start()]):
         return None
     kind: ActionKind = "ANS" if tag[1].upper() == "ANS" else "EXP" if tag[1].upper() == "EXP" else "REF"

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from ingest.ports import TreeStore
-from navigator.agent.loop import listed
+from navigator.agent.loop import numbers_listed
 from navigator.agent.prompts import RitBounds, opening
 from navigator.agent.run import AnswerRun
 from navigator.answer import Answer, Passage, Step
@@ -94,7 +94,7 @@ class Rdr2:
         if not passages:
             return run.not_found()
         session.read(passages)
-        remark = f"Left out for length: {listed([p.number for p in left_out])}." if left_out else None
+        remark = f"Left out for length: {numbers_listed([p.number for p in left_out])}." if left_out else None
         run.step(Step("read", "", numbers=tuple(p.number for p in passages), error=remark))
         run.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
         return run.answer(await run.ask_model(passages_system_prompt(model_cites=run.model.cites)))

@@ -7,7 +7,7 @@ import pytest
 from navigator.answer import Answer, Step, Usage
 from navigator.evaluation.gold import Resolved, resolve
 from navigator.evaluation.questions import EvalQuestion, Gold
-from navigator.evaluation.report.scores import Judging, Proportion, Row, Score, paid, row, score, share
+from navigator.evaluation.report.scores import Judging, Proportion, Row, Score, paid, row, score_answer, share
 from navigator.evaluation.results import Contender, Preprocessing
 from navigator.evaluation.statistics import wilson
 from tests.unit.navigator.evaluation.made import INSTALL, PAGES, answer, result
@@ -26,7 +26,7 @@ def scored(
     judging: Judging = EVERYTHING,
     **other: object,
 ) -> Score:
-    return score(
+    return score_answer(
         result(question, contender.label, given, **other), question, contender, resolve(question, PAGES), judging
     )  # type: ignore[arg-type]
 

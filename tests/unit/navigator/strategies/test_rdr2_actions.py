@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.model import Block
-from navigator.strategies.rdr2.actions import Action, Routed, first_words, grounded, kinds, parse, read_actions
+from navigator.strategies.rdr2.actions import Action, Routed, first_words, grounded, kinds, parse_action, read_actions
 from navigator.strategies.rdr2.tree import DocumentTree, Subtree
 from tests.unit.navigator.strategies.rdr2_trees import ANY_TEXT, blocks, heading, pumps, trees
 
@@ -128,9 +128,9 @@ def test_actions_are_counted_by_kind() -> None:
 
 
 def test_a_line_has_the_form_of_an_action_or_not() -> None:
-    assert parse("[exp] 4: Seals") == Action("EXP", 4, " Seals")
-    assert parse("[REF] 4") == Action("REF")
-    assert parse("[EXP]") is None
+    assert parse_action("[exp] 4: Seals") == Action("EXP", 4, " Seals")
+    assert parse_action("[REF] 4") == Action("REF")
+    assert parse_action("[EXP]") is None
 
 
 @given(ANY_TEXT, st.data())
@@ -171,4 +171,4 @@ def test_whatever_is_written_every_line_counts_or_is_invalid(tree: DocumentTree,
     assert set(routed.selected) <= set(subtree.visible)
     assert routed.expand is None or subtree.unseen(routed.expand)
     assert not (routed.refused and (routed.selected or routed.expand is not None))
-    assert routed.collapsed == (not any(parse(line) for line in lines))
+    assert routed.collapsed == (not any(parse_action(line) for line in lines))
