@@ -16,7 +16,7 @@ from ingest.events.announce import Announcer, to_log
 from ingest.events.topics import PAGES
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
-from ingest.indexing.service import GROUP, Attempts, IndexerService, Totals
+from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService, Totals
 from ingest.model import Site
 from ingest.ports import Clock, EventLog, Fetcher, TreeStore
 from ingest.watch.removal_guard import Guard
@@ -85,7 +85,7 @@ def checks(trees: TreeStore, events: EventLog, stores: Stores | None = None) -> 
     """What these roles need: of a watcher alone, the trees and the log."""
     found: dict[str, Check] = {
         "page trees": lambda: trees.watched(site_key("any")),
-        "event log": lambda: events.lag(PAGES, GROUP),
+        "event log": lambda: events.lag(PAGES, INDEXER_GROUP),
     }
     return found | ({"search index": stores.index.count} if stores else {})
 

@@ -30,7 +30,7 @@ from ingest.ports import ChunkIndex, PageState, TreeStore, VersionedRecord
 
 log = structlog.get_logger()
 
-_SIDE_BY_SIDE = 16
+MAX_PAGES_SIDE_BY_SIDE = 16
 
 
 @dataclass(slots=True)
@@ -103,13 +103,13 @@ class Reconciler:
     async def run(self, site: str | None = None) -> Report:
         """Over one site, or all. Raises store errors and IndexMismatch; then it can be run again."""
         self._report, self._suspects, self._seen = {}, {}, set()
-        await for_each(self._trees.scan(site), self._look, _SIDE_BY_SIDE)
+        await for_each(self._trees.scan(site), self._look, MAX_PAGES_SIDE_BY_SIDE)
         scope = Scope(frozenset({site})) if site else Scope()
-        await for_each(self._index.pages(scope), self._look_up, _SIDE_BY_SIDE)
+        await for_each(self._index.pages(scope), self._look_up, MAX_PAGES_SIDE_BY_SIDE)
         if self._suspects:
             await asyncio.sleep(self._grace)
             self._may_sweep = self._repair and await self._knows_any_page()
-            await for_each(self._suspected(), self._sweep, _SIDE_BY_SIDE)
+            await for_each(self._suspected(), self._sweep, MAX_PAGES_SIDE_BY_SIDE)
         return self._report
 
     def _of(self, site: str) -> SiteReport:

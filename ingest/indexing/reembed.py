@@ -31,7 +31,7 @@ from ingest.text.chunks import Sizes
 
 log = structlog.get_logger()
 
-FEW = 20
+MAX_PAGES_LEFT_TO_SETTLE = 20
 """So many pages of the last moment are left to step 4."""
 
 Phase = Literal["filling", "catching up", "settling"]
@@ -86,7 +86,7 @@ class Reembedding:
     async def run(self) -> ReembedProgress:
         if not self._successor.live:
             await self._pass("filling", self._fill)
-            while await self._pass("catching up", self._fill) > FEW:
+            while await self._pass("catching up", self._fill) > MAX_PAGES_LEFT_TO_SETTLE:
                 continue
         await self._successor.take_over()
         log.info("index_took_over", chunks=self.progress.chunks, embedded=self.progress.embedded)

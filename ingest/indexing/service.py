@@ -39,7 +39,7 @@ from ingest.ports import Clock, Consumer, EventLog, Record, TreeStore, WatchStat
 
 log = structlog.get_logger()
 
-GROUP = "indexer"
+INDEXER_GROUP = "indexer"
 
 Handle = Callable[[PageEvent], Awaitable[Outcome]]
 """Brings one page in step: Indexers.handle."""
@@ -52,7 +52,7 @@ _NOT_OURS = tuple(error.__name__ for error in (FetchFailed, PageTooLarge, *_HOPE
 MAX_DEAD_LETTERS_IN_A_ROW = 20
 """So many pages, with no other between them that could be indexed, and the service halts: the 16 that it has in hand by
 default may all be strange, a release that breaks on every page must not give up a site."""
-REMEMBERED = timedelta(days=1)
+DEAD_LETTERS_REMEMBERED = timedelta(days=1)
 """Whoever is started again and again counts what was given up before: else it would give up a few with each start."""
 
 
@@ -136,7 +136,7 @@ async def recently_given_up(events: EventLog, now: datetime) -> set[str]:
     return {
         kept.letter.record.key
         async for kept in dead_letters(events, PAGES)
-        if kept.waits and kept.since >= now - REMEMBERED and counts_in_a_row(kept.letter.reason)
+        if kept.waits and kept.since >= now - DEAD_LETTERS_REMEMBERED and counts_in_a_row(kept.letter.reason)
     }
 
 
@@ -155,7 +155,7 @@ class IndexerService:
         parallel: int = 16,
         patience: WorkerPolicy = WORKER_POLICY,
         chance: random.Random | None = None,
-        group: str = GROUP,
+        group: str = INDEXER_GROUP,
         max_dead_in_a_row: int = MAX_DEAD_LETTERS_IN_A_ROW,
     ) -> None:
         self._streak = _Streak(events, clock, max_dead_in_a_row)

@@ -14,18 +14,18 @@ from itertools import pairwise
 from ingest.model import Node, Page
 from ingest.notes import InducedOutline
 
-FEWEST, MOST = 2, 20
+MIN_TITLES, MAX_TITLES = 2, 20
 """Titles that a section may be split under."""
-FEWEST_BLOCKS = 6
+MIN_BLOCKS = 6
 """A section of fewer blocks is never split."""
-LONGEST_TITLE = 80
+MAX_INDUCED_TITLE_CHARACTERS = 80
 """Characters."""
 
 
 def divisible(nodes: Sequence[Node]) -> list[Node]:
     """The sections that an outline may be applied to: nothing stands under them, and they have blocks enough."""
     above = {node.parent for node in nodes}
-    return [n for n in nodes if n.id not in above and n.kind != "induced" and len(n.blocks) >= FEWEST_BLOCKS]
+    return [n for n in nodes if n.id not in above and n.kind != "induced" and len(n.blocks) >= MIN_BLOCKS]
 
 
 def wrong(outline: InducedOutline, blocks: int) -> str | None:
@@ -33,14 +33,16 @@ def wrong(outline: InducedOutline, blocks: int) -> str | None:
     titles, firsts = [title for title, _ in outline.titles], [first for _, first in outline.titles]
     if not titles:
         return None
-    if not FEWEST <= len(titles) <= MOST:
-        return f"{len(titles)} titles, and not {FEWEST} to {MOST}"
+    if not MIN_TITLES <= len(titles) <= MAX_TITLES:
+        return f"{len(titles)} titles, and not {MIN_TITLES} to {MAX_TITLES}"
     if firsts[0] < 0 or firsts[-1] >= blocks:
         return "a title over no block of the section"
     if any(first >= second for first, second in pairwise(firsts)):
         return "titles out of order, or two over one block"
-    if any(not title.strip() or len(title) > LONGEST_TITLE or not title.isprintable() for title in titles):
-        return f"a title that is empty, not one line, or longer than {LONGEST_TITLE} characters"
+    if any(
+        not title.strip() or len(title) > MAX_INDUCED_TITLE_CHARACTERS or not title.isprintable() for title in titles
+    ):
+        return f"a title that is empty, not one line, or longer than {MAX_INDUCED_TITLE_CHARACTERS} characters"
     return None
 
 

@@ -31,17 +31,17 @@ from ingest.text.scripts import HAN_AND_KANA, SOUTH_EAST_ASIAN
 NAMESPACE = UUID("6f0c0f0e-5d4b-5c63-9a58-2a1d3b6c7e91")
 """The UUID namespace of node ids. Changing it changes every id that is given from then on."""
 
-ENOUGH = 0.4
+MIN_COMMON_SHARE = 0.4
 """How much of what two sections say must be common (0 to 1) to take one for the other by words or by children."""
 NAME_BONUS = 0.05
 """What an equal title, place or anchor adds. Small, so that after a split the id goes where most of the text went,
 and the heading decides only between parts of about equal size."""
-FEW = 5
+MAX_CANDIDATE_SECTIONS = 5
 """A word in more sections than this brings no two together; of those it does bring together, so many are weighed."""
-NEAR = 2
+MAX_PLACES_AROUND = 2
 """How far around the expected place old sections are weighed too. Their words decide, their place only proposes."""
 
-_WORD = re.compile(rf"[^\W{SOUTH_EAST_ASIAN}{HAN_AND_KANA}]+|\w")
+_WORD_OR_SIGN = re.compile(rf"[^\W{SOUTH_EAST_ASIAN}{HAN_AND_KANA}]+|\w")
 """A word, or one character of a script that is written without spaces."""
 _COUNTED = re.compile(r"\d$")
 """Anchors that end in a digit are often counted through the page (id3, example-2, autotoc_md12)."""
@@ -119,7 +119,7 @@ class _Tree:
 
     def says(self, i: int) -> frozenset[str]:
         """The words of the text; where a script has no spaces, its pairs of neighbouring characters."""
-        words = _WORD.findall(self.nodes[i].text.lower())
+        words = _WORD_OR_SIGN.findall(self.nodes[i].text.lower())
         pairs = (a + b for a, b in pairwise(words) if len(a) == len(b) == 1)
         return frozenset(word for word in words if len(word) > 1 or word.isascii()).union(pairs)
 
@@ -212,9 +212,11 @@ class _Matching:
         free_old = [o for o in self.free_old() if self.old.nodes[o].readable]
         sayings, expected, found = _Sayings(self.old, free_old), self._expected(), []
         for n in (n for n in self.free_new() if self.new.nodes[n].readable):
-            places = [place + step for place in expected[n] for step in range(-NEAR, NEAR + 1)]
+            places = [
+                place + step for place in expected[n] for step in range(-MAX_PLACES_AROUND, MAX_PLACES_AROUND + 1)
+            ]
             for o, alike in sayings.like(self.new, n, places):
-                if alike >= ENOUGH:
+                if alike >= MIN_COMMON_SHARE:
                     drift = min(abs(o - place) for place in expected[n])
                     found.append((-alike - NAME_BONUS * self._names_in_common(n, o), drift, n, o))
         for _, _, n, o in sorted(found):
@@ -226,7 +228,7 @@ class _Matching:
             children, title = self.new.children[n], self.new.nodes[n].title
             votes = Counter(self.old.parents[self.pairs[c]] for c in children if c in self.pairs)
             for o in sorted(votes.keys() - self.taken, key=lambda o: (-votes[o], self.old.nodes[o].title != title, o)):
-                if votes[o] >= ENOUGH * max(len(children), len(self.old.children[o])):
+                if votes[o] >= MIN_COMMON_SHARE * max(len(children), len(self.old.children[o])):
                     self.pair(n, o)
 
     def by_title_and_place(self) -> None:
@@ -285,7 +287,7 @@ class _Sayings:
         said = tree.says(n)
         mass = self._weigh(said)
         votes = Counter(o for word in said for o in self._few(word))
-        by_words = sorted(votes, key=lambda o: (-votes[o], o))[:FEW]
+        by_words = sorted(votes, key=lambda o: (-votes[o], o))[:MAX_CANDIDATE_SECTIONS]
         by_handle = (o for handle in tree.handles(n) for o in self._few(handle))
         for o in {*by_words, *by_handle, *(o for o in places if o in self._said)}:
             shared = self._weigh(said & self._said[o])
@@ -293,7 +295,7 @@ class _Sayings:
 
     def _few(self, part: Hashable) -> Sequence[int]:
         holders = self._holders.get(part, ())
-        return holders if len(holders) <= FEW else ()
+        return holders if len(holders) <= MAX_CANDIDATE_SECTIONS else ()
 
     def _weigh(self, said: Iterable[str]) -> float:
         """Words that many sections hold weigh less; the sum does not depend on the order."""

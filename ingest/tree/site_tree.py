@@ -27,7 +27,7 @@ from ingest.model import Page
 from ingest.ports import SiteAncestor
 from ingest.urls import equivalent, page_key
 
-MAX_DEPTH = 16
+MAX_ANCESTORS = 16
 """A page has at most so many ancestors; one that would have more hangs beside its lowest ancestors."""
 
 _WEAKNESS = {"breadcrumb": 0, "up": 1, "sidebar": 2, "none": 2}
@@ -172,7 +172,7 @@ def _ancestors(pages: Mapping[str, Page], chosen: Mapping[str, _Claim]) -> dict[
         for page in reversed(way):
             claim = chosen[page]
             above = () if claim.parent is None else (*placed[claim.parent], _as_place(pages[claim.parent]))
-            placed[page] = (*above, *claim.between)[:MAX_DEPTH]
+            placed[page] = (*above, *claim.between)[:MAX_ANCESTORS]
     return placed
 
 

@@ -15,7 +15,7 @@ from ingest.ports import WatchState
 
 MAX_LISTING_SHARE = 0.02
 """Of the time, at most so much goes into listing a site and reading all that is known of it: a site of a few pages is listed
-in every cycle, one of 100,000 about every quarter of an hour."""
+in every cycle, one of 100,000 once or twice an hour."""
 MAX_LISTING_PAUSE_SECONDS = 3_600.0
 """However long a listing takes, a new page is found after an hour."""
 
@@ -51,7 +51,7 @@ def is_listing_due(whole: WatchState, now: datetime) -> bool:
     return whole.due_at is None or now >= whole.due_at or _later(whole.asked_at, whole.full_at)
 
 
-def listed(whole: WatchState, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> WatchState:
+def after_listing(whole: WatchState, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> WatchState:
     """The site was looked at as a whole, and listing it took so long. `soon`: the next cycle does so again."""
     pause = timedelta(seconds=min(seconds / MAX_LISTING_SHARE, MAX_LISTING_PAUSE_SECONDS))
     return replace(whole, fetched_at=began, full_at=began, due_at=None if soon else began + pause, error=problem)
@@ -145,10 +145,10 @@ def rested(state: WatchState, now: datetime, pace: Pace, chance: float) -> Watch
 
 def left(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:
     """The guard let the page go."""
-    return replace(let_go(state, reason, now, pace, chance), left_at=now)
+    return replace(removal_accepted(state, reason, now, pace, chance), left_at=now)
 
 
-def let_go(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:
+def removal_accepted(state: WatchState, reason: str, now: datetime, pace: Pace, chance: float) -> WatchState:
     """Someone accepted that the page goes."""
     return announced(state, f"left: {reason}", now, pace, chance)
 

@@ -38,7 +38,7 @@ from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
 
-MAX_HOPS = 5
+MAX_MOVES_FOLLOWED = 5
 """So many pages that lead on to another are followed; beyond that they lead nowhere."""
 _UNLISTED = "unlisted"
 
@@ -358,7 +358,7 @@ class WatchCycle:
 
     async def _destination(self, target: str) -> tuple[str, PageReading] | None:
         """The key where a page that moved is now, and what that gives. None if it is no page of the site."""
-        for _ in range(MAX_HOPS):
+        for _ in range(MAX_MOVES_FOLLOWED):
             if not in_scope(self._site, target):
                 return None
             key = page_key(target)

@@ -83,7 +83,7 @@ class WatchStates:
 
     async def left(self, state: WatchState, reason: str, *, counts: bool = True) -> None:
         """`counts`: against the guard, for the pages that would go within its window."""
-        how = schedule.left if counts else schedule.let_go
+        how = schedule.left if counts else schedule.removal_accepted
         await self._remember(how(state, reason, *self._when))
 
     async def rested(self, state: WatchState) -> None:
@@ -97,7 +97,7 @@ class WatchStates:
 
     async def listed(self, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> None:
         """The cycle that began then is over, and has looked at the site as a whole."""
-        await self._remember(schedule.listed(self.whole, began, seconds, problem, soon=soon))
+        await self._remember(schedule.after_listing(self.whole, began, seconds, problem, soon=soon))
 
     async def passed(self, began: datetime) -> None:
         """The cycle that began then is over, and has looked at pages that were due."""

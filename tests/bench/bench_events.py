@@ -35,7 +35,7 @@ from ingest.events.topics import PAGES
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
-from ingest.indexing.service import GROUP, Attempts, IndexerService
+from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
 from ingest.model import Site
 from ingest.ports import ChunkIndex, EventLog, Fetcher, TreeStore, Vector
 from ingest.sites.fetch import HttpFetcher
@@ -148,7 +148,7 @@ class Bench:
         return seconds
 
     async def idle(self) -> bool:
-        return bool(await self.events.lag(PAGES, GROUP) == 0)
+        return bool(await self.events.lag(PAGES, INDEXER_GROUP) == 0)
 
     async def all_indexed(self) -> bool:
         return sum(self.service.totals.outcomes.values()) >= COUNT

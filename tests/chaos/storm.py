@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from ingest.errors import IngestError
 from ingest.events.codec import dump_event, load_dead, load_event
 from ingest.events.topics import PAGES, dead_topic
-from ingest.indexing.service import GROUP
+from ingest.indexing.service import INDEXER_GROUP
 from ingest.model import PageEvent
 from ingest.ports import EventLog
 from tests.chaos.changing_site import ChangingSite
@@ -188,4 +188,4 @@ class Storm:
         return await self._lag() == 0
 
     async def _lag(self) -> int:
-        return await self._events.lag(PAGES, GROUP)
+        return await self._events.lag(PAGES, INDEXER_GROUP)

@@ -28,7 +28,7 @@ from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
-from ingest.indexing.service import GROUP, Attempts, IndexerService
+from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
 from ingest.model import Page, PageEvent, PageRecord, Site
 from ingest.ports import ChunkIndex, Fetcher, TreeStore
 from ingest.sites.fetch import HttpFetcher
@@ -153,7 +153,7 @@ class Pipeline:
         async with self.indexers(wrap) as indexers:
             service = self.service(indexers)
             running = asyncio.create_task(service.run())
-            while await self.events.lag(PAGES, GROUP):
+            while await self.events.lag(PAGES, INDEXER_GROUP):
                 if (await asyncio.wait([running], timeout=0.01))[0]:
                     break
             service.stop()

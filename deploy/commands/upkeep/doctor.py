@@ -24,7 +24,7 @@ from ingest.embedding.sentence_transformers import MINILM, check_folder, package
 from ingest.errors import FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
 from ingest.indexing.reindex import outdated
-from ingest.indexing.service import GROUP, MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
+from ingest.indexing.service import INDEXER_GROUP, MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
 from ingest.model import PARSER_VERSION
 from ingest.ports import PageState, TreeStore
 from ingest.watch.report import watch_report
@@ -183,7 +183,7 @@ async def _events(settings: Settings) -> AsyncIterator[Finding]:
     what = f"Kafka at {settings.events.servers}" if settings.events.kind == "kafka" else "a file in the data folder"
     try:
         async with open_events(settings) as events:
-            behind, dead = await events.lag(PAGES, GROUP), await waiting(events)
+            behind, dead = await events.lag(PAGES, INDEXER_GROUP), await waiting(events)
             in_a_row = await recently_given_up(events, datetime.now(UTC)) if dead else ()
     except IngestError as error:
         yield Finding(False, f"Event log: {what} does not answer", str(error))

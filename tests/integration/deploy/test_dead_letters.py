@@ -21,7 +21,7 @@ from deploy.settings.stores import EventsSettings, StoresSettings
 from deploy.wiring.events import open_events
 from ingest.errors import StoreUnavailable
 from ingest.events.topics import PAGES
-from ingest.indexing.service import GROUP
+from ingest.indexing.service import INDEXER_GROUP
 from tests.contract.log_reading import drain, one
 from tests.servers.kafka import Kafka
 
@@ -44,7 +44,7 @@ async def give_up(settings: Settings, topic: str, letters: Mapping[str, str]) ->
     async with open_events(settings) as events:
         for key in letters:
             await events.append(topic, key, b"x")
-        async with events.consume(topic, GROUP) as consumer:
+        async with events.consume(topic, INDEXER_GROUP) as consumer:
             for _ in letters:
                 record = await one(consumer)
                 await consumer.dead(record, letters[record.key])
@@ -82,7 +82,7 @@ async def test_letters_are_listed_with_reason_and_place_and_sent_back_once(
     assert await acted(settings, "all") == (0, "0 dead letters sent back.\n")
     assert "0 dead letters wait, 3 are settled." in await shown(settings)
     async with open_events(settings) as events:
-        assert sorted(record.key for record in await drain(events, PAGES, GROUP)) == [
+        assert sorted(record.key for record in await drain(events, PAGES, INDEXER_GROUP)) == [
             "https://d.example/a",
             "https://d.example/b",
         ]
@@ -96,7 +96,7 @@ async def test_letters_of_one_key_are_sent_back_and_the_rest_let_be(settings: Se
     assert await acted(settings, None) == (0, "2 dead letters let be.\n")
     async with open_events(settings) as events:
         assert await waiting(events) == 0
-        assert [record.key for record in await drain(events, PAGES, GROUP)] == ["https://d.example/b"]
+        assert [record.key for record in await drain(events, PAGES, INDEXER_GROUP)] == ["https://d.example/b"]
 
 
 async def test_topics_and_groups_have_the_prefix_on_the_brokers_and_nowhere_else(kafka: Kafka, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from deploy.settings.site import SiteSettings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import SystemClock, open_trees
 from ingest.events.topics import PAGES
-from ingest.indexing.service import GROUP, MAX_DEAD_LETTERS_IN_A_ROW
+from ingest.indexing.service import INDEXER_GROUP, MAX_DEAD_LETTERS_IN_A_ROW
 from ingest.model import PARSER_VERSION
 from ingest.ports import WatchState
 from ingest.stores.embedded.folder import DataFolder
@@ -85,7 +85,7 @@ async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(set
     await remember(settings, replace(page("slow"), failures=2, error="503"), replace(page("lost"), misses=1))
     async with open_events(settings) as events:
         await events.append(PAGES, "a", b"no event")
-        async with events.consume(PAGES, GROUP) as consumer:
+        async with events.consume(PAGES, INDEXER_GROUP) as consumer:
             await consumer.dead(await one(consumer), "not a page event")
         await events.append(PAGES, "b", b"x")
     status, after = await found(settings)
@@ -96,7 +96,7 @@ async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(set
 
 
 async def test_doctor_tells_when_the_indexer_gives_up_no_more_pages(settings: Settings) -> None:
-    async with open_events(settings) as events, events.consume(PAGES, GROUP) as consumer:
+    async with open_events(settings) as events, events.consume(PAGES, INDEXER_GROUP) as consumer:
         for number in range(MAX_DEAD_LETTERS_IN_A_ROW - 1):
             await events.append(PAGES, f"p{number}", b"x")
             await consumer.dead(await one(consumer), "ZeroDivisionError: a bug (attempt 5)")

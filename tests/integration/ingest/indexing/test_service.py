@@ -24,7 +24,7 @@ from ingest.events.dead_letters import settle
 from ingest.events.topics import PAGES
 from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Outcome
-from ingest.indexing.service import GROUP, Attempts, IndexerService
+from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
 from ingest.model import PageEvent, Site
 from ingest.ports import Record
 from tests.fakes.pipeline import SOON, Pipeline, WallClock, open_fetcher, pipeline
@@ -65,7 +65,7 @@ async def until_done(pipe: Pipeline, running: IndexerService) -> None:
     """Until the log has nothing left for the service."""
     task = asyncio.create_task(running.run())
     async with asyncio.timeout(20):
-        while await pipe.events.lag(PAGES, GROUP):
+        while await pipe.events.lag(PAGES, INDEXER_GROUP):
             if (await asyncio.wait([task], timeout=0.01))[0]:
                 break
     running.stop()
@@ -209,7 +209,7 @@ async def test_stopping_finishes_what_is_in_hand_and_takes_nothing_more(pipe: Pi
     running.stop()
     await task
     assert len(done) == 1
-    assert await pipe.events.lag(PAGES, GROUP) == 5
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) == 5
 
 
 async def test_stopping_does_not_wait_longer_than_the_grace_and_loses_nothing(pipe: Pipeline) -> None:
@@ -244,7 +244,7 @@ async def test_stopping_does_not_wait_for_a_store_that_is_away(pipe: Pipeline) -
     async with asyncio.timeout(10):  # the pause is of 15 seconds at least
         running.stop()
         await task
-    assert await pipe.events.lag(PAGES, GROUP) == 1
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) == 1
 
 
 async def test_a_record_that_cannot_be_read_ends_the_service_and_is_not_skipped(pipe: Pipeline) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ingest.events.codec import dump_event
 from ingest.events.topics import PAGES
-from ingest.indexing.service import GROUP
+from ingest.indexing.service import INDEXER_GROUP
 from ingest.model import Site
 from ingest.watch.report import watch_report
 from tests.fakes.docsite import Behaviour, DocSite, flipping, page, redirect, status
@@ -448,7 +448,7 @@ async def test_a_page_that_cannot_be_embedded_is_given_up_with_the_reason_and_th
     assert letter.record.offset >= 0
     assert (await pipe.page(docs.url("/a"))).nodes[0].text == "Page a."
     assert (await pipe.page(docs.url("/b"))).nodes[0].text == "Page b, edited."
-    assert await pipe.events.lag(PAGES, GROUP) == 0
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) == 0
 
 
 async def test_an_event_that_comes_twice_writes_nothing(pipe: Pipeline, docs: DocSite) -> None:

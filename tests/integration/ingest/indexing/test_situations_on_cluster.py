@@ -20,7 +20,7 @@ from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
 from ingest.events.kafka.group import GroupTiming, KafkaConsumer
 from ingest.events.topics import PAGES
-from ingest.indexing.service import GROUP
+from ingest.indexing.service import INDEXER_GROUP
 from ingest.model import Site
 from ingest.ports import Consumer
 from ingest.stores.cluster.chunks import SplitChunkIndex
@@ -155,7 +155,7 @@ async def test_a_record_that_cannot_be_fetched_ends_the_service_and_is_not_skipp
             await pipe.work()
     assert await pipe.states() == {}
     pipe.events = real
-    assert await pipe.events.lag(PAGES, GROUP) == 2
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) == 2
     await pipe.work()
     assert await pipe.live() == {"a", "b"}
 
@@ -185,7 +185,7 @@ async def test_a_record_too_large_even_for_the_dead_letters_ends_the_service_and
     for _ in range(2):
         with pytest.raises(RecordTooLarge, match="dead"):
             await pipe.work()
-    assert await pipe.events.lag(PAGES, GROUP) >= 1
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) >= 1
     assert await pipe.dead() == []
 
 
@@ -249,7 +249,7 @@ async def test_what_two_services_had_finished_when_they_were_stopped_is_committe
         await asyncio.gather(*running)
     finished = sum(service.totals.outcomes["new"] for service in services)
     assert 2 <= finished < 40
-    assert await pipe.events.lag(PAGES, GROUP) == 40 - finished
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) == 40 - finished
 
 
 async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_services_share_the_work(
@@ -270,7 +270,7 @@ async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_servi
         return any(text in node.node.text for node in nodes.values())
 
     async def nothing_waits() -> bool:
-        return await pipe.events.lag(PAGES, GROUP) == 0
+        return await pipe.events.lag(PAGES, INDEXER_GROUP) == 0
 
     publish(docs, other=html("Other", "<p>Another page.</p>"))
     pipe.pace = Pace(first=0.2, soonest=0.1, slowest=0.2, full=0.2, misses=2, missing_for=0.3)
@@ -300,5 +300,5 @@ async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_servi
     assert await pipe.index.count() == 1
     assert await pipe.stray() == {}
     assert await pipe.dead() == []
-    assert await pipe.events.lag(PAGES, GROUP) == 0
+    assert await pipe.events.lag(PAGES, INDEXER_GROUP) == 0
     assert len(pipe.embedder.embedded) == 1 + PARTS + 2

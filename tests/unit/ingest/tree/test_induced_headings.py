@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from ingest.model import Block, Node, Page, plain
 from ingest.notes import InducedOutline
-from ingest.tree.induced_headings import FEWEST_BLOCKS, LONGEST_TITLE, MOST, divisible, same_tree, split, wrong
+from ingest.tree.induced_headings import (
+    MAX_INDUCED_TITLE_CHARACTERS,
+    MAX_TITLES,
+    MIN_BLOCKS,
+    divisible,
+    same_tree,
+    split,
+    wrong,
+)
 from ingest.tree.node_identity import assign
 
 TITLES = st.text("abc d", min_size=1, max_size=9).filter(str.strip)
@@ -60,7 +68,7 @@ def split_pages(draw: st.DrawFn) -> tuple[Page, dict[str, InducedOutline]]:
         nodes.append(Node(str(number), parent.id, parent.level + 1, draw(TITLES), blocks=made))
     outlines = {}
     for node in nodes:
-        firsts = sorted(draw(st.sets(st.integers(0, 40), max_size=MOST + 2)))
+        firsts = sorted(draw(st.sets(st.integers(0, 40), max_size=MAX_TITLES + 2)))
         outlines[node.own_hash] = InducedOutline(tuple((draw(TITLES), first) for first in firsts))
     return page(*nodes), outlines
 
@@ -91,7 +99,7 @@ def test_ids_last_from_the_whole_page_to_the_split_one_and_back(made: tuple[Page
 
 
 def test_a_section_that_something_stands_under_or_that_is_short_is_left_whole() -> None:
-    short = replace(LONG, blocks=blocks(FEWEST_BLOCKS - 1))
+    short = replace(LONG, blocks=blocks(MIN_BLOCKS - 1))
     for whole in (
         page(PAGE.nodes[0], short),
         page(replace(PAGE.nodes[0], blocks=blocks(12)), replace(LONG, blocks=())),
@@ -110,14 +118,14 @@ def test_a_section_is_not_split_twice() -> None:
     "titles",
     [
         [("Only one", 3)],
-        [(f"Part {n}", n) for n in range(MOST + 1)],
+        [(f"Part {n}", n) for n in range(MAX_TITLES + 1)],
         [("Before", -1), ("Use", 3)],
         [("Install", 2), ("Beyond", 12)],
         [("Install", 7), ("Use", 2)],
         [("Install", 2), ("Use", 2)],
         [("Install", 2), (" ", 7)],
         [("Install", 2), ("Two\nlines", 7)],
-        [("Install", 2), ("x" * (LONGEST_TITLE + 1), 7)],
+        [("Install", 2), ("x" * (MAX_INDUCED_TITLE_CHARACTERS + 1), 7)],
     ],
 )
 def test_an_outline_that_does_not_fit_is_known_and_passed_over(titles: list[tuple[str, int]]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ingest.model import Claims, Crumb, Page, TrailSource
 from ingest.ports import SiteAncestor
-from ingest.tree.site_tree import MAX_DEPTH, place
+from ingest.tree.site_tree import MAX_ANCESTORS, place
 
 BASE = "https://docs.example.org/"
 
@@ -237,8 +237,8 @@ def test_all_places_together_are_one_tree_without_circles(site: list[Page]) -> N
 def test_a_chain_deeper_than_the_bound_is_cut_and_stays_one_tree() -> None:
     chain = [page("p000")] + [page(f"p{i:03}", f"p{i - 1:03}", source="up") for i in range(1, 60)]
     placed = place(chain)
-    assert [len(placed[page.key]) for page in chain] == [min(i, MAX_DEPTH) for i in range(60)]
-    assert placed[chain[-1].key] == placed[chain[MAX_DEPTH].key]
+    assert [len(placed[page.key]) for page in chain] == [min(i, MAX_ANCESTORS) for i in range(60)]
+    assert placed[chain[-1].key] == placed[chain[MAX_ANCESTORS].key]
 
 
 def test_five_thousand_pages_in_one_circle_are_placed_in_seconds() -> None:
