@@ -3,7 +3,7 @@ server to what the stores hold."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,37 +12,13 @@ import pytest
 from ingest.events.codec import dump_event
 from ingest.events.topics import PAGES
 from ingest.indexing.service import INDEXER_GROUP
-from ingest.model import Site
 from ingest.watch.report import watch_report
 from tests.fakes.docsite import Behaviour, DocSite, flipping, page, redirect, status
 from tests.fakes.dying import Dies, Killed
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.pipeline import Pipeline, pipeline
+from tests.fakes.pipeline import Pipeline
+from tests.fakes.publishing import many, publish, sections
 from tests.fakes.site import html
-
-
-@pytest.fixture
-async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
-    async with pipeline(Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
-        yield pipe
-
-
-def publish(docs: DocSite, lastmod: str | None = None, **pages: str | Behaviour) -> None:
-    """Pages by name, all listed in the sitemap."""
-    docs.pages.update({f"/{name}": body for name, body in pages.items()})
-    listed = [path for path in docs.pages if path not in ("/sitemap.xml", "/robots.txt")]
-    dated = f"<lastmod>{lastmod}</lastmod>" if lastmod else ""
-    urls = "".join(f"<url><loc>{docs.url(path)}</loc>{dated}</url>" for path in listed)
-    docs.pages["/sitemap.xml"] = page(f"<urlset>{urls}</urlset>", content_type="text/xml")
-
-
-def many(count: int) -> dict[str, str | Behaviour]:
-    return {f"p{n}": html(f"Page {n}", f"<p>This is page number {n}.</p>") for n in range(count)}
-
-
-def sections(count: int, edit: str = "") -> str:
-    parts = "".join(f"<h2 id='s{n}'>Part {n}</h2><p>Text of part number {n}{edit}.</p>" for n in range(count))
-    return html("ChunkPassages", f"<p>All parts.</p>{parts}")
 
 
 async def quiet(pipe: Pipeline, cycles: int = 3) -> None:

@@ -14,21 +14,20 @@ from ingest.model import Site
 from ingest.watch.crawl import CrawlSummary
 from ingest.watch.removal_guard import Guard
 from ingest.watch.report import watch_report
-from tests.fakes.docsite import DocSite, fails_first, redirect, status
+from tests.fakes.docsite import DocSite, fails_first, status
 from tests.fakes.pipeline import Pipeline, pipeline
+from tests.fakes.publishing import write
 from tests.fakes.site import html
 
 
 @pytest.fixture
 async def pipe(tmp_path: Path) -> AsyncIterator[Pipeline]:
-    async with pipeline(write(tmp_path / "html")) as pipe:
+    async with pipeline(folder_of(tmp_path / "html")) as pipe:
         yield pipe
 
 
-def write(folder: Path, **pages: str) -> Site:
-    folder.mkdir(exist_ok=True)
-    for name, body in pages.items():
-        (folder / f"{name}.html").write_text(html(name, body), encoding="utf-8")
+def folder_of(folder: Path, **bodies: str) -> Site:
+    write(folder, **{name: html(name, body) for name, body in bodies.items()})
     return Site("docs", str(folder))
 
 
@@ -42,22 +41,22 @@ async def crawl(pipe: Pipeline, site: Site, **how: Any) -> CrawlSummary:
 
 
 async def test_a_folder_is_indexed_and_an_unchanged_one_costs_nothing(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(7))
+    site = folder_of(tmp_path / "html", **many(7))
     first, second = await crawl(pipe, site), await crawl(pipe, site)
     assert (first.outcomes["new"], first.embedded, first.finished) == (7, 7, True)
     assert (second.outcomes["unchanged"], second.embedded) == (7, 0)
 
 
 async def test_one_edited_section_embeds_that_section_only(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", a="<p>One.</p><h2>B</h2><p>Two.</p><h2>C</h2><p>Three.</p>", b="<p>Other.</p>")
+    site = folder_of(tmp_path / "html", a="<p>One.</p><h2>B</h2><p>Two.</p><h2>C</h2><p>Three.</p>", b="<p>Other.</p>")
     await crawl(pipe, site)
-    write(tmp_path / "html", a="<p>One.</p><h2>B</h2><p>Two, edited.</p><h2>C</h2><p>Three.</p>")
+    folder_of(tmp_path / "html", a="<p>One.</p><h2>B</h2><p>Two, edited.</p><h2>C</h2><p>Three.</p>")
     summary = await crawl(pipe, site)
     assert (summary.outcomes["changed"], summary.outcomes["unchanged"], summary.embedded) == (1, 1, 1)
 
 
 async def test_a_page_that_left_the_folder_leaves_no_chunk(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(3))
+    site = folder_of(tmp_path / "html", **many(3))
     await crawl(pipe, site)
     (tmp_path / "html" / "p1.html").unlink()
     summary = await crawl(pipe, site)
@@ -66,25 +65,8 @@ async def test_a_page_that_left_the_folder_leaves_no_chunk(pipe: Pipeline, tmp_p
     assert await pipe.index.count() == 2
 
 
-async def test_a_renamed_file_keeps_its_ids_and_embeds_nothing(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(3))
-    await crawl(pipe, site)
-    old = next(key for key in await pipe.states() if key.endswith("p1.html"))
-    before = await pipe.trees.get(old)
-    (tmp_path / "html" / "p1.html").rename(tmp_path / "html" / "zz-much-longer-name.html")
-    summary = await crawl(pipe, site)
-    after = await pipe.trees.get(old.replace("p1.html", "zz-much-longer-name.html"))
-    assert before is not None
-    assert before.record.page is not None
-    assert after is not None
-    assert after.record.page is not None
-    assert [n.id for n in after.record.page.nodes] == [n.id for n in before.record.page.nodes]
-    assert (summary.embedded, summary.outcomes["moved"], summary.cycle.gone) == (0, 1, [])
-    assert await pipe.live() == {"p0.html", "p2.html", "zz-much-longer-name.html"}
-
-
 async def test_many_renamed_files_are_no_loss(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(12))
+    site = folder_of(tmp_path / "html", **many(12))
     await crawl(pipe, site)
     for n in range(12):
         (tmp_path / "html" / f"p{n}.html").rename(tmp_path / "html" / f"renamed-{n}.html")
@@ -93,18 +75,8 @@ async def test_many_renamed_files_are_no_loss(pipe: Pipeline, tmp_path: Path) ->
     assert await pipe.live() == {f"renamed-{n}.html" for n in range(12)}
 
 
-async def test_a_page_that_the_settings_leave_out_now_goes(pipe: Pipeline, docs: DocSite) -> None:
-    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a><a href='/b'>b</a>")
-    docs.pages.update({f"/{n}": html(n, f"<p>Page {n}.</p>") for n in "ab"})
-    await crawl(pipe, Site("docs", docs.url("/"), allow_private=True))
-    narrowed = Site("docs", docs.url("/"), allow_private=True, exclude=("/b$",))
-    summary = await crawl(pipe, narrowed)
-    assert [reason for _, reason in summary.cycle.gone] == ["no longer part of the site"]
-    assert await pipe.live() == {"", "a"}
-
-
 async def test_a_page_over_the_size_limit_is_skipped_with_the_reason(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", a="<p>Small.</p>", b="<p>" + "large " * 2_000 + "</p>")
+    site = folder_of(tmp_path / "html", a="<p>Small.</p>", b="<p>" + "large " * 2_000 + "</p>")
     summary = await crawl(pipe, replace(site, max_bytes=5_000))
     assert (summary.outcomes["new"], summary.skipped["too_large"], summary.cycle.failed) == (1, 1, [])
 
@@ -118,7 +90,7 @@ async def test_links_of_a_nofollow_page_are_not_followed(pipe: Pipeline, docs: D
 
 
 async def test_when_many_pages_would_go_nothing_goes_until_it_is_accepted(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(20))
+    site = folder_of(tmp_path / "html", **many(20))
     await crawl(pipe, site)
     for n in range(6):
         (tmp_path / "html" / f"p{n}.html").unlink()
@@ -131,7 +103,7 @@ async def test_when_many_pages_would_go_nothing_goes_until_it_is_accepted(pipe: 
 
 
 async def test_up_to_five_pages_may_go_whatever_their_share(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(6))
+    site = folder_of(tmp_path / "html", **many(6))
     await crawl(pipe, site)
     for n in range(5):
         (tmp_path / "html" / f"p{n}.html").unlink()
@@ -139,7 +111,7 @@ async def test_up_to_five_pages_may_go_whatever_their_share(pipe: Pipeline, tmp_
 
 
 async def test_an_emptied_folder_is_an_error_and_removes_nothing(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(3))
+    site = folder_of(tmp_path / "html", **many(3))
     await crawl(pipe, site)
     for path in (tmp_path / "html").iterdir():
         path.unlink()
@@ -149,22 +121,13 @@ async def test_an_emptied_folder_is_an_error_and_removes_nothing(pipe: Pipeline,
 
 
 async def test_pages_that_are_not_indexed_are_counted_by_reason(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", a="<p>Text.</p>")
+    site = folder_of(tmp_path / "html", a="<p>Text.</p>")
     (tmp_path / "html" / "b.html").write_text("<meta name=robots content=noindex><h1>B</h1><p>x</p>", encoding="utf-8")
     (tmp_path / "html" / "c.html").write_text("", encoding="utf-8")
     summary = await crawl(pipe, site)
     assert summary.outcomes["new"] == 1
     assert summary.skipped["noindex"] == 1
     assert sum(summary.skipped.values()) == 2
-
-
-async def test_a_website_is_followed_by_its_links(pipe: Pipeline, docs: DocSite) -> None:
-    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a>")
-    docs.pages["/a"] = html("A", "<p>Page a.</p><a href='/b#x'>b</a><a href='https://elsewhere.test/'>out</a>")
-    docs.pages["/b"] = html("B", "<p>Page b.</p>")
-    site = Site("docs", docs.url("/"), allow_private=True)
-    summary = await crawl(pipe, site)
-    assert (summary.outcomes["new"], summary.cycle.failed) == (3, [])
 
 
 async def test_a_page_that_answers_404_goes_and_one_that_fails_stays(pipe: Pipeline, docs: DocSite) -> None:
@@ -188,38 +151,6 @@ async def test_a_passing_failure_is_tried_again(pipe: Pipeline, docs: DocSite) -
     assert (summary.outcomes["new"], summary.cycle.failed) == (1, [])
 
 
-async def test_a_moved_page_keeps_its_ids_and_embeds_nothing(pipe: Pipeline, docs: DocSite) -> None:
-    body = html("Guide", "<p>The guide.</p><h2 id='x'>Part</h2><p>The part.</p>")
-    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/old'>guide</a>")
-    docs.pages["/old"] = body
-    site = Site("docs", docs.url("/"), allow_private=True)
-    await crawl(pipe, site)
-    before = await pipe.trees.get(docs.url("/old"))
-    docs.pages["/old"] = redirect("/new", 301)
-    docs.pages["/new"] = body
-    summary = await crawl(pipe, site)
-    after = await pipe.trees.get(docs.url("/new"))
-    assert before is not None
-    assert before.record.page is not None
-    assert after is not None
-    assert after.record.page is not None
-    assert [n.id for n in after.record.page.nodes] == [n.id for n in before.record.page.nodes]
-    assert (summary.outcomes["moved"], summary.embedded, summary.cycle.gone) == (1, 0, [])
-    assert (await pipe.record(docs.url("/old"))).target == docs.url("/new")
-
-
-async def test_a_redirect_to_where_nothing_is_counts_as_gone(pipe: Pipeline, docs: DocSite) -> None:
-    docs.pages["/"] = html("Home", "<p>Start.</p><a href='/a'>a</a>")
-    docs.pages["/a"] = html("A", "<p>Page a.</p>")
-    site = Site("docs", docs.url("/"), allow_private=True)
-    await crawl(pipe, site)
-    docs.pages["/a"] = redirect("/error", 302)
-    docs.pages["/error"] = html("Page not found", "<p>Sorry, this page does not exist.</p>")
-    summary = await crawl(pipe, site)
-    assert [key for key, _ in summary.cycle.gone] == [docs.url("/a")]
-    assert await pipe.live() == {""}
-
-
 async def test_what_the_site_answers_for_any_address_is_never_a_page(pipe: Pipeline, docs: DocSite) -> None:
     lost = html("Oops", "<p>We looked everywhere for what you asked us to find and there was none of it at all.</p>")
 
@@ -234,7 +165,7 @@ async def test_what_the_site_answers_for_any_address_is_never_a_page(pipe: Pipel
 
 
 async def test_an_interrupted_crawl_goes_on_where_it_was(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(30))
+    site = folder_of(tmp_path / "html", **many(30))
     began = pipe.clock.now()
     seen: list[CrawlSummary] = []
 
@@ -265,7 +196,7 @@ async def test_a_store_that_fails_ends_the_crawl_with_its_own_error(pipe: Pipeli
         async def put(self, record: object, expected: object) -> str:
             raise StoreUnavailable("the disk is full")
 
-    site = write(tmp_path / "html", **many(3))
+    site = folder_of(tmp_path / "html", **many(3))
     real, pipe.trees = pipe.trees, Failing()  # type: ignore[assignment]
     with pytest.raises(StoreUnavailable, match="disk is full"):
         await crawl(pipe, site)
@@ -327,7 +258,7 @@ async def test_a_page_is_fetched_once_and_handled_as_it_was_read(pipe: Pipeline,
 
 
 async def test_a_rebuild_handles_pages_that_have_not_changed(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(3))
+    site = folder_of(tmp_path / "html", **many(3))
     await crawl(pipe, site)
     for key in await pipe.states():
         await pipe.index.delete(await pipe.index.ids_of(key))
@@ -337,7 +268,7 @@ async def test_a_rebuild_handles_pages_that_have_not_changed(pipe: Pipeline, tmp
 
 
 async def test_every_page_is_written_down_as_checked_changed_or_not(pipe: Pipeline, tmp_path: Path) -> None:
-    site = write(tmp_path / "html", **many(2))
+    site = folder_of(tmp_path / "html", **many(2))
     await crawl(pipe, site)
     pipe.clock.advance(days=2)
     now = pipe.clock.now()
@@ -348,7 +279,7 @@ async def test_every_page_is_written_down_as_checked_changed_or_not(pipe: Pipeli
 async def test_a_watcher_that_comes_after_looks_when_pages_are_due_and_sends_nothing(
     pipe: Pipeline, tmp_path: Path
 ) -> None:
-    await crawl(pipe, write(tmp_path / "html", **many(3)))
+    await crawl(pipe, folder_of(tmp_path / "html", **many(3)))
     assert (await pipe.cycle()).counts.total() == 0
     pipe.clock.advance(hours=2)
     assert (await pipe.cycle()).counts == {"same": 3}
@@ -358,7 +289,7 @@ async def test_a_watcher_that_comes_after_looks_when_pages_are_due_and_sends_not
 async def test_what_a_crawl_held_back_the_watcher_tells_and_a_crawl_that_accepts_lets_go(
     pipe: Pipeline, tmp_path: Path
 ) -> None:
-    site = write(tmp_path / "html", **many(20))
+    site = folder_of(tmp_path / "html", **many(20))
     await crawl(pipe, site)
     for n in range(6):
         (tmp_path / "html" / f"p{n}.html").unlink()

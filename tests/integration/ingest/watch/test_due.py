@@ -14,8 +14,9 @@ import pytest
 from ingest.model import Site
 from ingest.watch.schedule import site_key
 from ingest.watch.watcher import SiteWatcher
-from tests.fakes.docsite import DocSite, page, redirect, status
+from tests.fakes.docsite import DocSite, redirect, status
 from tests.fakes.pipeline import Pipeline, pipeline
+from tests.fakes.publishing import many, publish, write
 from tests.fakes.site import html
 
 
@@ -31,16 +32,11 @@ class NoWholeSite:
 
 
 @pytest.fixture
-async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
+async def pipe(pipe: Pipeline, docs: DocSite) -> Pipeline:
     """Pages p0 … p9 behind a sitemap, indexed."""
-    docs.pages.update({f"/p{n}": html(f"Page {n}", f"<p>This is page number {n}.</p>") for n in range(10)})
-    listed = "\n".join(docs.url(f"/p{n}") for n in range(10))
-    docs.pages["/sitemap.txt"] = page(listed, content_type="text/plain")
-    site = Site("docs", docs.url("/"), sitemap="/sitemap.txt", allow_private=True, obey_robots=False)
-    async with pipeline(site) as pipe:
-        await pipe.settle()
-        docs.requests.clear()
-        yield pipe
+    publish(docs, **many(10))
+    await pipe.settle()
+    return pipe
 
 
 async def between_listings(pipe: Pipeline, *due: str) -> SiteWatcher:
@@ -73,7 +69,7 @@ async def test_only_what_is_due_is_read_and_looked_at(pipe: Pipeline, docs: DocS
     docs.requests.clear()
     summary = await watcher.cycle()
     assert summary.counts == {"same": 1, "changed": 1}
-    assert [docs.count(path) for path in ("/p1", "/p2", "/p3", "/sitemap.txt")] == [1, 1, 0, 0]
+    assert [docs.count(path) for path in ("/p1", "/p2", "/p3", "/sitemap.xml")] == [1, 1, 0, 0]
     await pipe.work()
     assert (await pipe.page(docs.url("/p2"))).nodes[0].text == "Edited."
     assert (await watcher.cycle()).counts == {}
@@ -82,6 +78,7 @@ async def test_only_what_is_due_is_read_and_looked_at(pipe: Pipeline, docs: DocS
 async def test_a_page_that_is_gone_waits_for_the_listing_which_weighs_all_losses(pipe: Pipeline, docs: DocSite) -> None:
     watcher = await between_listings(pipe, docs.url("/p1"))
     docs.pages["/p1"] = status(410)
+    docs.requests.clear()
     for _ in range(2):
         assert (await watcher.cycle()).counts == {}
     assert docs.count("/p1") == 1
@@ -165,15 +162,14 @@ async def test_a_site_is_listed_the_more_seldom_the_longer_that_takes(pipe: Pipe
 
 async def test_changed_files_are_listed_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "html"
-    folder.mkdir()
-    (folder / "a.html").write_text(html("A", "<p>Page a.</p>"), encoding="utf-8")
+    write(folder, a=html("A", "<p>Page a.</p>"))
     async with pipeline(Site("docs", str(folder))) as pipe:
         await pipe.settle()
         watcher = await between_listings(pipe)
         running = asyncio.create_task(watcher.run())
         async with asyncio.timeout(30):
             while len(await pipe.sent()) < 2:
-                (folder / "a.html").write_text(html("A", "<p>Page a, edited.</p>"), encoding="utf-8")
+                write(folder, a=html("A", "<p>Page a, edited.</p>"))
                 await asyncio.sleep(0.5)
         running.cancel()
         with suppress(asyncio.CancelledError):

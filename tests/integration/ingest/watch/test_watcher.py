@@ -23,13 +23,8 @@ from ingest.watch.watcher import folder_changes
 from tests.contract.log_reading import eventually
 from tests.fakes.docsite import DocSite, page, redirect, status
 from tests.fakes.pipeline import Pipeline, open_fetcher, pipeline
+from tests.fakes.publishing import many, publish, write
 from tests.fakes.site import html
-
-
-@pytest.fixture
-async def pipe(docs: DocSite) -> AsyncIterator[Pipeline]:
-    async with pipeline(Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
-        yield pipe
 
 
 @pytest.fixture
@@ -44,22 +39,6 @@ async def shelf(folder: Path) -> AsyncIterator[Pipeline]:
     async with pipeline(Site("docs", str(folder))) as pipe:
         await pipe.settle()
         yield pipe
-
-
-def write(folder: Path, **pages: str) -> None:
-    folder.mkdir(exist_ok=True)
-    for name, body in pages.items():
-        (folder / f"{name}.html").write_text(body, encoding="utf-8")
-
-
-def many(count: int) -> dict[str, str]:
-    return {f"p{n}": html(f"Page {n}", f"<p>This is page number {n}.</p>") for n in range(count)}
-
-
-def publish(docs: DocSite, **pages: str) -> None:
-    docs.pages.update({f"/{name}": body for name, body in pages.items()})
-    urls = "".join(f"<url><loc>{docs.url(path)}</loc></url>" for path in docs.pages if path != "/sitemap.xml")
-    docs.pages["/sitemap.xml"] = page(f"<urlset>{urls}</urlset>", content_type="text/xml")
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -158,7 +137,7 @@ async def test_pages_that_the_settings_leave_out_now_go(pipe: Pipeline, docs: Do
     publish(docs, **many(4))
     await pipe.settle()
     pipe.site = replace(pipe.site, exclude=("/p3$",))
-    await pipe.settle()
+    assert [reason for _, reason in (await pipe.settle()).gone] == ["no longer part of the site"]
     assert await pipe.live() == {"p0", "p1", "p2"}
 
 
