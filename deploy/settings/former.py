@@ -22,7 +22,6 @@ RENAMED: Mapping[Path, Path] = {
 }
 FIXED: Mapping[Path, object] = {
     ("index", "path_tokens"): 64,
-    ("stores", "patience"): 60.0,
     ("events", "timeout"): 30.0,
     ("events", "session"): 30.0,
     ("watch", "first"): 3_600.0,

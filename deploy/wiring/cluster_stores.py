@@ -72,6 +72,7 @@ def _vectors(settings: Settings, embedder: Embedder, *, beside: bool = False) ->
         beside=beside,
         api_key=stores.qdrant_api_key.get_secret_value() if stores.qdrant_api_key else None,
         ca_file=str(stores.qdrant_ca_file) if stores.qdrant_ca_file else None,
+        patience=stores.patience,
     )
 
 
@@ -87,6 +88,7 @@ def _opensearch(settings: Settings) -> OpenSearch:
         user=stores.opensearch_user,
         password=password.get_secret_value() if password else None,
         ca_file=str(stores.opensearch_ca_file) if stores.opensearch_ca_file else None,
+        patience=stores.patience,
     )
 
 

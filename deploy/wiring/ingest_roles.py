@@ -23,12 +23,21 @@ from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
 from ingest.watch.watcher import SiteWatcher
 
+DEFAULT_PACE = Pace()
+
 
 class Watching:
-    """The watchers of `sites`, each a role. They look at sites and announce what changed."""
+    """The watchers of `sites`, each a role. They look at sites, at this pace, and announce what changed."""
 
     def __init__(
-        self, settings: Settings, sites: Sequence[Site], *, trees: TreeStore, events: EventLog, clock: Clock
+        self,
+        settings: Settings,
+        sites: Sequence[Site],
+        *,
+        trees: TreeStore,
+        events: EventLog,
+        clock: Clock,
+        pace: Pace = DEFAULT_PACE,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -39,7 +48,7 @@ class Watching:
                 log=events,
                 open_fetcher=open_fetcher,
                 clock=clock,
-                pace=Pace(),
+                pace=pace,
                 guard=Guard(settings.index.guard_share, settings.index.guard_pages),
                 every=settings.watch.every,
                 workers=settings.index.concurrency,

@@ -17,11 +17,12 @@ from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.known_sites import remember
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
-from deploy.wiring.ingest_roles import Watching, checks, indexer_role, open_indexing, told
+from deploy.wiring.ingest_roles import DEFAULT_PACE, Watching, checks, indexer_role, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import SystemClock, open_stores, open_trees
 from ingest.model import Site
 from ingest.watch.report import accept
+from ingest.watch.schedule import Pace
 
 
 def command(
@@ -36,22 +37,24 @@ def command(
     run(watch(settings, named_sites(settings, target), console))
 
 
-async def watch(settings: Settings, sites: Sequence[Site], console: Console) -> None:
+async def watch(settings: Settings, sites: Sequence[Site], console: Console, pace: Pace = DEFAULT_PACE) -> None:
     """Until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, SettingsError."""
     health = Health()
     async with serving(health.app, settings.http) as address:
         known = remember(settings, sites)
         hello = f"Watching {', '.join(site.name for site in sites)}. Health at {address}/readyz. Ctrl-C ends."
         if settings.events.kind == "kafka":
-            await _watch_alone(settings, sites, health, console, hello)
+            await _watch_alone(settings, sites, pace, health, console, hello)
         else:
-            await _watch_and_index(settings, sites, known.languages(), health, console, hello)
+            await _watch_and_index(settings, sites, pace, known.languages(), health, console, hello)
 
 
-async def _watch_alone(settings: Settings, sites: Sequence[Site], health: Health, console: Console, hello: str) -> None:
+async def _watch_alone(
+    settings: Settings, sites: Sequence[Site], pace: Pace, health: Health, console: Console, hello: str
+) -> None:
     clock = SystemClock()
     async with open_trees(settings) as trees, open_events(settings) as events:
-        watching = Watching(settings, sites, trees=trees, events=events, clock=clock)
+        watching = Watching(settings, sites, trees=trees, events=events, clock=clock, pace=pace)
         health.ready(checks(trees, events), watching.routes())
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
@@ -60,7 +63,13 @@ async def _watch_alone(settings: Settings, sites: Sequence[Site], health: Health
 
 
 async def _watch_and_index(
-    settings: Settings, sites: Sequence[Site], languages: Sequence[str], health: Health, console: Console, hello: str
+    settings: Settings,
+    sites: Sequence[Site],
+    pace: Pace,
+    languages: Sequence[str],
+    health: Health,
+    console: Console,
+    hello: str,
 ) -> None:
     by_name = {site.name: site for site in sites}
     async with (
@@ -70,7 +79,7 @@ async def _watch_and_index(
         open_navigator(stores, languages) as navigator,
         open_local_answers(stores, navigator) as local,
     ):
-        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
+        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock, pace=pace)
         health.ready(checks(stores.trees, events, stores), watching.routes())
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
