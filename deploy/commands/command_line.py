@@ -31,10 +31,10 @@ errors = SafeConsole(stderr=True)
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="The settings file; else ritbot.toml here.")]
 Folder = Annotated[Path | None, typer.Option("--folder", help="The data folder, instead of index.folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
 Target = Annotated[str | None, typer.Argument(help="A folder, a URL, or a site's name; none: all sites.")]
 OneSite = Annotated[str | None, typer.Argument(help="Only this site.")]
-Sites = Annotated[list[str] | None, typer.Option("--site", help="Look only in this site.")]
+SiteNames = Annotated[list[str] | None, typer.Option("--site", help="Look only in this site.")]
 Version = Annotated[str | None, typer.Option(help="Look only in this version of the documentation.")]
 QuestionsFile = Annotated[
     Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, one JSON object a line.")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("deploy", "bot", "navigator", "ingest")
-MAX_LINE_CHARACTERS = 120
+MAX_MAP_LINE_CHARACTERS = 120
 SENTENCE = re.compile(r"(.+?)(?:[.!?](?= |$)|$)")
 
 
@@ -29,10 +29,10 @@ def line(module: Path) -> str:
     )
     sentence = SENTENCE.match(text)
     said = sentence[1] if sentence else ""
-    return said if len(said) <= MAX_LINE_CHARACTERS else re.split(r"(?<!`)[:;] ", said)[0]
+    return said if len(said) <= MAX_MAP_LINE_CHARACTERS else re.split(r"(?<!`)[:;] ", said)[0]
 
 
-def markdown() -> Iterator[str]:
+def map_sections() -> Iterator[str]:
     """A section for each folder, an entry for each module."""
     for room, modules in rooms().items():
         yield f"## {room}\n"

@@ -11,7 +11,7 @@ import re
 from itertools import groupby
 from typing import Any
 
-from deploy.manual.code_map import markdown
+from deploy.manual.code_map import map_sections
 from deploy.settings import root
 from deploy.settings.root import Described, describe
 
@@ -66,7 +66,7 @@ def fill_settings(app: Any, page: str, source: list[str]) -> None:
 def fill_code_map(_: Any, page: str, source: list[str]) -> None:
     """Put the map of the code in its place; the Makefile builds the manual again when a module changes."""
     if page == CODE_MAP:
-        source[0] = source[0].replace(MAP_PLACE, "\n".join(markdown()))
+        source[0] = source[0].replace(MAP_PLACE, "\n".join(map_sections()))
 
 
 def described() -> list[Described]:

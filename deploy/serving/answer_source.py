@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 ASK = "ask"
 """What the request is called at the socket."""
-PATIENCE = 20.0
+MAX_HOLDER_WAIT_SECONDS = 20.0
 """Seconds that a question waits for a process that holds the folder and takes no questions: an index run, or one that is
 only starting."""
-RETRY = 0.3
+HOLDER_RETRY_SECONDS = 0.3
 """Seconds between two tries."""
 
 
@@ -60,7 +60,7 @@ Ask = Callable[[AskRequest], Awaitable[Answer]]
 async def open_asker(settings: Settings) -> AsyncIterator[Ask]:
     """Raises FolderBusy where the holder of the folder takes no questions for as long as patience lasts, and all that
     opening the stores raises."""
-    folder, give_up = settings.index.folder, time.monotonic() + PATIENCE
+    folder, give_up = settings.index.folder, time.monotonic() + MAX_HOLDER_WAIT_SECONDS
     async with AsyncExitStack() as stack:
         while True:
             if settings.stores.kind == "embedded" and await listens(folder):
@@ -72,7 +72,7 @@ async def open_asker(settings: Settings) -> AsyncIterator[Ask]:
             except FolderBusy:
                 if time.monotonic() >= give_up:
                     raise
-                await asyncio.sleep(RETRY)
+                await asyncio.sleep(HOLDER_RETRY_SECONDS)
         yield ask
 
 

@@ -29,14 +29,14 @@ from ingest.errors import IngestError
 
 log = structlog.get_logger()
 
-Ask = Callable[[Sequence[str] | None], Awaitable[int]]
+TellWatcher = Callable[[Sequence[str] | None], Awaitable[int]]
 """Tells a site's watcher which pages may have changed, None: all; how many of them are pages of the site."""
 
-PATH = "/hooks/docs"
-WINDOW = 300
+HOOK_PATH = "/hooks/docs"
+MAX_CLOCK_DIFFERENCE_SECONDS = 300
 """Seconds by which the sender's clock may differ."""
-MOST_BYTES = 1_000_000
-MOST_URLS = 1_000
+MAX_BODY_BYTES = 1_000_000
+MAX_CALL_URLS = 1_000
 
 
 class HookRefused(Exception):
@@ -55,7 +55,7 @@ def sign(secret: str, timestamp: int, body: bytes) -> str:
 class DocsHook:
     """`sites`: whom to tell, by site name. `secret` must not be empty."""
 
-    def __init__(self, secret: str, sites: Mapping[str, Ask], now: Callable[[], datetime]) -> None:
+    def __init__(self, secret: str, sites: Mapping[str, TellWatcher], now: Callable[[], datetime]) -> None:
         if not secret:
             raise ValueError("the webhook needs a secret")
         self._secret = secret
@@ -64,7 +64,7 @@ class DocsHook:
         self._seen: dict[str, float] = {}
 
     def app(self) -> Starlette:
-        return Starlette(routes=[Route(PATH, self.answer, methods=["POST"])])
+        return Starlette(routes=[Route(HOOK_PATH, self.answer, methods=["POST"])])
 
     async def answer(self, request: Request) -> Response:
         try:
@@ -92,9 +92,12 @@ class DocsHook:
             raise HookRefused(401, "X-Ritbot-Timestamp must be the time of the call in seconds since 1970")
         if not hmac.compare_digest(sign(self._secret, int(stamp), body).encode(), signature.encode()):
             raise HookRefused(401, "X-Ritbot-Signature is not the signature of this body under the shared secret")
-        if abs(now - int(stamp)) > WINDOW:
-            raise HookRefused(401, f"X-Ritbot-Timestamp is more than {WINDOW} seconds away from this machine's time")
-        self._seen = {seen: when for seen, when in self._seen.items() if now - when <= 2 * WINDOW}
+        if abs(now - int(stamp)) > MAX_CLOCK_DIFFERENCE_SECONDS:
+            raise HookRefused(
+                401,
+                f"X-Ritbot-Timestamp is more than {MAX_CLOCK_DIFFERENCE_SECONDS} seconds away from this machine's time",
+            )
+        self._seen = {seen: when for seen, when in self._seen.items() if now - when <= 2 * MAX_CLOCK_DIFFERENCE_SECONDS}
         return signature
 
 
@@ -102,8 +105,8 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_BYTES:
-            raise HookRefused(413, f"the body is larger than {MOST_BYTES:,} bytes")
+        if len(body) > MAX_BODY_BYTES:
+            raise HookRefused(413, f"the body is larger than {MAX_BODY_BYTES:,} bytes")
     return bytes(body)
 
 
@@ -120,6 +123,6 @@ def _wish(body: bytes) -> tuple[str, list[str] | None]:
         return wish["site"], None
     if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
         raise HookRefused(400, '"urls" must be a list of addresses, or "all"')
-    if len(urls) > MOST_URLS:
-        raise HookRefused(400, f'at most {MOST_URLS:,} "urls" in one call; send "all" instead')
+    if len(urls) > MAX_CALL_URLS:
+        raise HookRefused(400, f'at most {MAX_CALL_URLS:,} "urls" in one call; send "all" instead')
     return wish["site"], urls

@@ -25,14 +25,14 @@ log = structlog.get_logger()
 Check = Callable[[], Awaitable[object]]
 """Asks something that a role needs whether it is there; what it raises says why not."""
 
-WITHIN = 5.0
+MAX_CHECK_SECONDS = 5.0
 """Seconds that a check may take."""
 
 
 class Health:
     """`app` serves it. Starting until `ready`, well until `ends` or until a role `died`. `within`: seconds for a check."""
 
-    def __init__(self, within: float = WITHIN) -> None:
+    def __init__(self, within: float = MAX_CHECK_SECONDS) -> None:
         self._within = within
         self._state = "starting"
         self._checks: Mapping[str, Check] = {}

@@ -64,7 +64,7 @@ def take_out(values: dict[str, Any], path: Path) -> Any:
     return value
 
 
-def notice(path: Path, origin: str) -> str:
+def told_of(path: Path, origin: str) -> str:
     """What is told of a former setting that was found at `origin`."""
     name = f"{'.'.join(path)} ({origin})"
     if path in RENAMED:

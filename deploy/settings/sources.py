@@ -23,7 +23,7 @@ from typing import Any, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic_core import ErrorDetails
 
-from deploy.settings.former import FIXED, RENAMED, notice, take_out
+from deploy.settings.former import FIXED, RENAMED, take_out, told_of
 from deploy.settings.messages import SettingsError, bare, complaint, fields, unknown
 
 PREFIX = "RITBOT_"
@@ -67,7 +67,7 @@ class Layer:
             if value is None:
                 continue
             origin = origins.pop(path, "")
-            notices.append(notice(path, origin))
+            notices.append(told_of(path, origin))
             if (new := RENAMED.get(path)) and new not in origins:
                 _put(self.values, new, value)
                 origins[new] = origin

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import get_args
 
-from pydantic import SecretStr
-
 from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
@@ -31,7 +29,7 @@ from deploy.serving.roles import Role, SlackRoles
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.settings.site import StrategyName
+from deploy.settings.site import StrategyName, plain
 from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_store import open_bot_store, retention
 from deploy.wiring.navigation import is_priced, open_navigator
@@ -48,7 +46,7 @@ NO_KEY = (
     "bot.keys must be set where workspaces install the app, for their tokens are kept under it (RITBOT_BOT__KEYS); make"
     " a key with: openssl rand -base64 32 | tr '+/' '-_'"
 )
-DRAIN = 10.0
+BUTTON_DRAIN_SECONDS = 10.0
 """Seconds that buttons pressed may take when the process ends."""
 NO_PRICES = (
     "answers.daily_cost is set, and what the model costs is not known: set model.prices.input and "
@@ -98,9 +96,9 @@ async def open_workspaces(settings: Settings, store: BotStore) -> AsyncIterator[
         raise SettingsError(NO_KEY)
     workspaces = Workspaces(
         store,
-        token=_plain(slack.bot_token),
+        token=plain(slack.bot_token),
         base_url=slack.api_url,
-        proxy=_plain(slack.proxy),
+        proxy=plain(slack.proxy),
     )
     await workspaces.check()
     yield workspaces
@@ -115,7 +113,7 @@ async def open_answering(
     languages = known.languages()
     answers, quota = settings.answers, _quota(settings)
     delivery = SlackDelivery(
-        workspaces.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=_plain(slack.proxy)
+        workspaces.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=plain(slack.proxy)
     )
     versions = Versions(stores.trees)
     async with (
@@ -150,7 +148,7 @@ async def open_listening(
     slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
     intake = Intake(events, store, channels, workspaces.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
     background = Background()
-    client = quiet_client("", slack.api_url, _plain(slack.proxy))
+    client = quiet_client("", slack.api_url, plain(slack.proxy))
     over_socket = slack.mode == "socket"
     app = make_app(
         workspaces=workspaces,
@@ -171,18 +169,18 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, _plain(slack.app_token) or "", proxy=_plain(slack.proxy))
+            socket = Socket(app, plain(slack.app_token) or "", proxy=plain(slack.proxy))
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None
             if slack.client_id is not None and slack.bot_token is None:
-                secret = _plain(slack.client_secret) or ""
+                secret = plain(slack.client_secret) or ""
                 installing = installer(
                     store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED_SCOPES
                 )
-            yield SlackRoles(routes=routes(app, _plain(slack.signing_secret) or "", installing))
+            yield SlackRoles(routes=routes(app, plain(slack.signing_secret) or "", installing))
     finally:
-        await background.drain(DRAIN)
+        await background.drain(BUTTON_DRAIN_SECONDS)
 
 
 @asynccontextmanager
@@ -197,7 +195,7 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
         open_answering(stores, events, store, workspaces, known) as service,
     ):
         roles = [*listening.roles, answer_role(service), retention_role(settings, store)]
-        yield SlackRoles(roles, listening.routes, {**checks(events, store, workspaces), **listening.checks})
+        yield SlackRoles(roles, listening.routes, {**answering_checks(events, store, workspaces), **listening.checks})
 
 
 def retention_role(settings: Settings, store: BotStore) -> Role:
@@ -205,7 +203,7 @@ def retention_role(settings: Settings, store: BotStore) -> Role:
     return Role("retention", keeping.run, keeping.stop)
 
 
-def checks(events: EventLog, store: BotStore, workspaces: Workspaces) -> dict[str, Check]:
+def answering_checks(events: EventLog, store: BotStore, workspaces: Workspaces) -> dict[str, Check]:
     """What both roles need."""
     return {
         "questions": lambda: events.lag(QUESTIONS_TOPIC, ANSWER_GROUP),
@@ -220,7 +218,3 @@ def _quota(settings: Settings) -> Quota:
     if answers.daily_cost and model.chosen == "anthropic" and not is_priced(settings):
         raise SettingsError(NO_PRICES)
     return Quota(answers.per_user, answers.per_channel, answers.daily_cost)
-
-
-def _plain(secret: SecretStr | None) -> str | None:
-    return secret.get_secret_value() if secret else None

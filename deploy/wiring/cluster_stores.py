@@ -13,6 +13,7 @@ from bot.ports import BotStore
 from bot.store.opensearch import OpenSearchBotStore
 from bot.store.sealing import Seal
 from deploy.settings.root import Settings
+from deploy.settings.site import plain
 from ingest.indexing.reembed import Successor
 from ingest.notes import Notes
 from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore
@@ -70,7 +71,7 @@ def _vectors(settings: Settings, embedder: Embedder, *, beside: bool = False) ->
         stores.name,
         collection=_collection(settings, embedder),
         beside=beside,
-        api_key=stores.qdrant_api_key.get_secret_value() if stores.qdrant_api_key else None,
+        api_key=plain(stores.qdrant_api_key),
         ca_file=str(stores.qdrant_ca_file) if stores.qdrant_ca_file else None,
         patience=stores.patience,
     )
@@ -82,11 +83,10 @@ def _collection(settings: Settings, embedder: Embedder) -> str:
 
 def _opensearch(settings: Settings) -> OpenSearch:
     stores = settings.stores
-    password = stores.opensearch_password
     return OpenSearch(
         stores.opensearch_url,
         user=stores.opensearch_user,
-        password=password.get_secret_value() if password else None,
+        password=plain(stores.opensearch_password),
         ca_file=str(stores.opensearch_ca_file) if stores.opensearch_ca_file else None,
         patience=stores.patience,
     )

@@ -90,7 +90,7 @@ def indexer_role(service: IndexerService) -> Role:
     return Role("indexer", service.run, service.stop)
 
 
-def checks(trees: TreeStore, events: EventLog, stores: Stores | None = None) -> dict[str, Check]:
+def indexing_checks(trees: TreeStore, events: EventLog, stores: Stores | None = None) -> dict[str, Check]:
     """What these roles need: of a watcher alone, the trees and the log."""
     found: dict[str, Check] = {
         "page trees": lambda: trees.watched(site_key("any")),

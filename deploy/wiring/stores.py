@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from deploy.settings.root import Settings
 from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
-from ingest.errors import FolderBusy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.page_reader import PageReader
 from ingest.indexing.projection import Projection
@@ -35,11 +32,6 @@ from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.text.words import ANALYSER_VERSION
 
-if TYPE_CHECKING:
-    pass
-
-RETRY = 0.3
-"""Seconds between two tries to get the data folder."""
 USER_AGENT = f"ritbot/{version('ritbot')}"
 
 
@@ -88,11 +80,11 @@ class Stores:
 
 @asynccontextmanager
 async def open_stores(
-    settings: Settings, command: str, *, rebuild: bool = False, upgrade: bool = False, patience: float = 0.0
+    settings: Settings, command: str, *, rebuild: bool = False, upgrade: bool = False
 ) -> AsyncIterator[Stores]:
     """The column that the settings choose. Embedded: one process, one folder. `rebuild`: take it even if another
     embedding model or analyser made it; the next `ritbot index` brings each site in step; `upgrade`: even if another
-    analyser did. `patience`: seconds to wait for another process to let go of the folder. Raises IngestError."""
+    analyser did. Raises IngestError."""
     async with AsyncExitStack() as stack:
         if settings.stores.kind == "cluster":
             await asyncio.to_thread(_import_cluster)
@@ -103,7 +95,7 @@ async def open_stores(
             notes = await stack.enter_async_context(open_notes(settings))
             yield Stores(settings, trees, index, embedder, SystemClock(), rebuild, notes)
             return
-        folder = await stack.enter_async_context(_held(DataFolder(settings.index.folder, command=command), patience))
+        folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
         embedder = await stack.enter_async_context(_embedder(settings))
         stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
         if not rebuild:
@@ -161,21 +153,6 @@ def _embedder(settings: Settings) -> SentenceTransformerEmbedder:
         threads=embedding.threads,
         allow_download=embedding.allow_download,
     )
-
-
-@asynccontextmanager
-async def _held(folder: DataFolder, patience: float) -> AsyncIterator[DataFolder]:
-    """The folder, held; tried again while another process has it and patience lasts. Raises FolderBusy."""
-    give_up = time.monotonic() + patience
-    while True:
-        try:
-            async with folder:
-                yield folder
-                return
-        except FolderBusy:
-            if time.monotonic() >= give_up:
-                raise
-            await asyncio.sleep(RETRY)
 
 
 @asynccontextmanager

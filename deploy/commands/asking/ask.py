@@ -14,10 +14,10 @@ from rich.text import Text
 from bot.terminal.answer_view import print_answer, print_trace
 from bot.terminal.console import print_json
 from deploy.commands.command_line import (
+    AsJson,
     Config,
     Folder,
-    Json,
-    Sites,
+    SiteNames,
     Version,
     console,
     fail,
@@ -35,13 +35,13 @@ from navigator.question.rewrite import REMEMBERED_EXCHANGES, Earlier
 
 def command(
     question: Annotated[str | None, typer.Argument(help="The question; none: you are asked for it.")] = None,
-    site: Sites = None,
+    site: SiteNames = None,
     version: Version = None,
     strategy: Annotated[
         str | None, typer.Option(help=f"How to look: {', '.join(get_args(StrategyName))}; none: as the settings say.")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the whole way: what was offered, read, cited.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
     config: Config = None,
     folder: Folder = None,
 ) -> None:

@@ -20,7 +20,7 @@ from deploy.wiring.stores import open_stores
 from ingest.errors import IndexMismatch
 from ingest.model import Scope, Site
 
-QUESTIONS = (
+DEMO_QUESTIONS = (
     "How do I index my own documentation site?",
     "What happens to links in old tickets when a heading is renamed?",
     "How does ritbot choose which sections to read?",
@@ -46,7 +46,7 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
     except IndexMismatch:  # left behind by an older ritbot
         await index_sites(settings, [site], console, accept=True, rebuild=True)
     async with open_stores(settings, "ritbot demo") as stores, open_navigator(stores, ("en",)) as navigator:
-        for question in QUESTIONS:
+        for question in DEMO_QUESTIONS:
             console.print(Rule(question, align="left", style="bold"))
             show(await navigator.ask(question, Scope()), console, trace=False, as_json=False)
         if interactive:

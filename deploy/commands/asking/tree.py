@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bot.terminal.console import print_json
 from bot.terminal.tree_view import print_node, print_page
-from deploy.commands.command_line import Config, Folder, Json, console, fail, no_index, run, settings_of
+from deploy.commands.command_line import AsJson, Config, Folder, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_fetcher, open_trees
 from ingest.errors import SiteUnusable
@@ -21,13 +21,13 @@ from ingest.indexing.parse_process import parse_apart
 from ingest.model import Document, Site
 from navigator.retrieval.passages import path_of, section_link
 
-NODE_PREFIX = 6
+MIN_NODE_ID_CHARACTERS = 6
 """So many characters of a node id are enough to ask for it, if they are unambiguous."""
 
 
 def command(
     target: Annotated[str, typer.Argument(help="An HTML file, a URL, or the id of an indexed node.")],
-    as_json: Json = False,
+    as_json: AsJson = False,
     url: Annotated[str | None, typer.Option(help="The URL that a file was fetched from.")] = None,
     status: Annotated[int, typer.Option(help="The HTTP status that it came with.")] = 200,
     content_type: Annotated[str | None, typer.Option(help="The Content-Type that it came with.")] = None,
@@ -102,7 +102,7 @@ async def _fetched(settings: Settings, target: str) -> tuple[Document, str]:
 async def show_node(settings: Settings, target: str, console: Console, *, as_json: bool = False) -> int:
     """Draw an indexed node, by its id or the beginning of it; the exit status."""
     async with open_trees(settings) as trees:
-        found = await trees.find(target) if len(target) >= NODE_PREFIX else []
+        found = await trees.find(target) if len(target) >= MIN_NODE_ID_CHARACTERS else []
         if len(found) != 1:
             shown = "\n".join(f"  {node}" for node in found)
             console.print(

@@ -12,7 +12,7 @@ from rich.text import Text
 from bot.events import QUESTIONS_TOPIC
 from bot.freshness import ago
 from bot.terminal.console import print_json
-from deploy.commands.command_line import Config, Folder, Json, console, fail, needs_index, run, settings_of
+from deploy.commands.command_line import AsJson, Config, Folder, console, fail, needs_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from ingest.events.dead_letters import DEAD_LETTER_GROUP, KeptLetter, dead_letters, send_again, settle
@@ -29,7 +29,7 @@ def command(
         typer.Option(help="Send back those of this page (or other key), or all that wait.", metavar="KEY|all"),
     ] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Let all that wait be.")] = False,
-    as_json: Json = False,
+    as_json: AsJson = False,
     config: Config = None,
     folder: Folder = None,
 ) -> None:

@@ -18,10 +18,10 @@ from deploy.wiring.stores import Stores, open_stores
 from ingest.indexing.projection import Projection
 from ingest.indexing.reconcile import Reconciler, Report, SiteReport
 
-GRACE = 10.0
+ORPHAN_RECHECK_SECONDS = 10.0
 """Seconds between two looks at what seems an orphan, where indexers may be at work: longer than one takes from writing a
 page's chunks to writing its record."""
-SHOWN = 5
+MAX_DANGLING_SHOWN = 5
 """Of a long list of pages so many are shown."""
 
 
@@ -45,7 +45,7 @@ async def reconcile(settings: Settings, site: str | None, console: Console, *, r
         report = await compare(stores, console, site, repair=repair)
     if site is not None and site not in known.sites and not report:
         raise SettingsError(f"there is no site called {site}{did_you_mean(site, known.sites)}")
-    show(report, console, repair=repair)
+    show_report(report, console, repair=repair)
     return 0 if all(found.in_step for found in report.values()) else 1
 
 
@@ -68,12 +68,12 @@ async def compare(stores: Stores, console: Console, site: str | None = None, *, 
             Projection(stores.index, stores.embedder, stores.sizes),
             {name: known.language for name, known in known_sites(settings, settings.index.folder).sites.items()},
             repair=repair,
-            grace=GRACE if settings.stores.kind == "cluster" else 0.0,
+            grace=ORPHAN_RECHECK_SECONDS if settings.stores.kind == "cluster" else 0.0,
             progress=progress,
         ).run(site)
 
 
-def show(report: Report, console: Console, *, repair: bool) -> None:
+def show_report(report: Report, console: Console, *, repair: bool) -> None:
     """A row a site, and what the operator should know or do."""
     table = Table("site", "pages", "chunks", "missing", "orphans", "repaired")
     for name, found in sorted(report.items()):
@@ -100,8 +100,10 @@ def _notes(name: str, found: SiteReport, repair: bool) -> list[str]:
             "is not repaired here. Run: ritbot reembed, and after an upgrade: ritbot reindex"
         )
     if found.dangling:
-        more = f" and {len(found.dangling) - SHOWN} more" if len(found.dangling) > SHOWN else ""
-        pages = ", ".join(sorted(found.dangling)[:SHOWN])
+        more = (
+            f" and {len(found.dangling) - MAX_DANGLING_SHOWN} more" if len(found.dangling) > MAX_DANGLING_SHOWN else ""
+        )
+        pages = ", ".join(sorted(found.dangling)[:MAX_DANGLING_SHOWN])
         notes.append(f"{name}: these stand for a page that is not there: {pages}{more}. Run: ritbot index {name}")
     if found.waiting:
         notes.append(f"{name}: {found.waiting} pages have changed and are not indexed yet. An indexer will do it.")

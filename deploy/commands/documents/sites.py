@@ -19,7 +19,7 @@ from deploy.wiring.stores import open_stores, open_trees
 from ingest.ports import PageState
 from ingest.watch.report import WatchReport, watch_report
 
-MOST = 20
+MAX_FAILING_SHOWN = 20
 """Failing pages that are shown of a site."""
 
 
@@ -104,7 +104,7 @@ def _show_failing(report: WatchReport, console: Console) -> None:
     if report.problem:
         console.print(Text(f"{report.site}: {report.problem}", style="yellow"), soft_wrap=True)
     found = [*report.failing, *((key, "not found, but not taken for gone yet") for key in report.missing)]
-    for key, reason in found[:MOST]:
+    for key, reason in found[:MAX_FAILING_SHOWN]:
         console.print(Text(f"{report.site}: {key}: {reason}", style="yellow"), soft_wrap=True)
-    if len(found) > MOST:
-        console.print(Text(f"{report.site}: and {len(found) - MOST} more", style="yellow"))
+    if len(found) > MAX_FAILING_SHOWN:
+        console.print(Text(f"{report.site}: and {len(found) - MAX_FAILING_SHOWN} more", style="yellow"))

@@ -19,7 +19,7 @@ from deploy.commands.command_line import (
     Limit,
     MaxTokens,
     QuestionsFile,
-    Sites,
+    SiteNames,
     Version,
     console,
     needs_index,
@@ -64,7 +64,7 @@ def command(
     ] = 0.1,
     seed: Annotated[int, typer.Option(help="Another number: other questions are held out.")] = 0,
     limit: Limit = None,
-    site: Sites = None,
+    site: SiteNames = None,
     version: Version = None,
     max_cost: Annotated[
         float | None, typer.Option(help="US dollars that this run may cost; else 5, where prices are known.")

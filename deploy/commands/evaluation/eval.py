@@ -13,12 +13,12 @@ from rich.console import Console
 
 from bot.terminal.console import print_json_text
 from deploy.commands.command_line import (
+    AsJson,
     Config,
     Folder,
-    Json,
     Limit,
     MaxTokens,
-    Sites,
+    SiteNames,
     Version,
     console,
     errors,
@@ -78,7 +78,7 @@ def command(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Where results go; else eval/NAME of the file.")] = None,
     limit: Limit = None,
-    site: Sites = None,
+    site: SiteNames = None,
     version: Version = None,
     max_cost: Annotated[float | None, typer.Option(help="US dollars that this run may cost.")] = None,
     max_tokens: MaxTokens = None,
@@ -89,7 +89,7 @@ def command(
         typer.Option(help="A scripted reader, top or oracle, in the place of the model; both where no model is set."),
     ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, max=64, help="Questions under way side by side.")] = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
     config: Config = None,
     folder: Folder = None,
 ) -> None:

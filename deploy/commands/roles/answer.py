@@ -10,7 +10,7 @@ from deploy.serving.http import serving
 from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.bot_roles import answer_role, checks, open_answering, open_workspaces, retention_role
+from deploy.wiring.bot_roles import answer_role, answering_checks, open_answering, open_workspaces, retention_role
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import open_stores
@@ -34,7 +34,7 @@ async def answer(settings: Settings, console: Console) -> None:
         open_workspaces(settings, store) as workspaces,
         open_answering(stores, events, store, workspaces, known) as service,
     ):
-        health.ready(checks(events, store, workspaces) | {"search index": stores.index.count})
+        health.ready(answering_checks(events, store, workspaces) | {"search index": stores.index.count})
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles([answer_role(service), retention_role(settings, store)], stop, health)

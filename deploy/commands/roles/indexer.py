@@ -15,7 +15,7 @@ from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
-from deploy.wiring.ingest_roles import checks, indexer_role, open_indexing, told
+from deploy.wiring.ingest_roles import indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.stores import open_stores
 from ingest.model import Site
 
@@ -41,7 +41,7 @@ async def index_events(settings: Settings, sites: Mapping[str, Site], console: C
         open_events(settings) as events,
         open_indexing(stores, events, sites) as service,
     ):
-        health.ready(checks(stores.trees, events, stores))
+        health.ready(indexing_checks(stores.trees, events, stores))
         with stopped_by_signals() as stop:
             console.print(f"Indexing {', '.join(sites)}. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles([indexer_role(service)], stop, health)

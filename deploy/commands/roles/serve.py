@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, Target, console, named_sites, run, settings_of
-from deploy.serving.docs_hook import PATH
+from deploy.serving.docs_hook import HOOK_PATH
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.local_answers import open_local_answers
@@ -19,7 +19,7 @@ from deploy.settings.known_sites import KnownSites, remember
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED as SLACK
 from deploy.wiring.events import open_events
-from deploy.wiring.ingest_roles import Watching, checks, indexer_role, open_indexing, told
+from deploy.wiring.ingest_roles import Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import Stores, open_stores
 from ingest.model import Site
@@ -44,7 +44,7 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
         local = await stack.enter_async_context(open_local_answers(stores, navigator))
         talking = await stack.enter_async_context(_talking(stores, events, known))
         watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
-        needed = {**checks(stores.trees, events, stores), **talking.checks}
+        needed = {**indexing_checks(stores.trees, events, stores), **talking.checks}
         health.ready(needed, [*watching.routes(), *talking.routes])
         roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
         with stopped_by_signals() as stop:
@@ -70,7 +70,7 @@ def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], addr
     console.print(Text("Serving. Ctrl-C ends.", style="bold"))
     lines = [("health", f"{address}/readyz")]
     if settings.http.hook_secret is not None:
-        lines.append(("webhook", f"POST {address}{PATH}"))
+        lines.append(("webhook", f"POST {address}{HOOK_PATH}"))
     if settings.slack.wanted:
         lines.append(("slack", "Socket Mode" if settings.slack.mode == "socket" else f"POST {address}{SLACK}"))
     if asks:

@@ -19,7 +19,7 @@ from deploy.serving.roles import Role, run_roles, stopped_by_signals
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED
-from deploy.wiring.bot_roles import checks, open_listening, open_workspaces
+from deploy.wiring.bot_roles import answering_checks, open_listening, open_workspaces
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import open_trees
@@ -80,7 +80,7 @@ async def listen(settings: Settings, console: Console) -> None:
         open_workspaces(settings, store) as workspaces,
         open_listening(settings, events, store, workspaces, trees, known) as listening,
     ):
-        health.ready({**checks(events, store, workspaces), **listening.checks}, listening.routes)
+        health.ready({**answering_checks(events, store, workspaces), **listening.checks}, listening.routes)
         with stopped_by_signals() as stop:
             console.print(f"Listening to Slack. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles(listening.roles or [_until(stop)], stop, health)

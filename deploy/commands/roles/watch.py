@@ -17,7 +17,7 @@ from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.known_sites import remember
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
-from deploy.wiring.ingest_roles import DEFAULT_PACE, Watching, checks, indexer_role, open_indexing, told
+from deploy.wiring.ingest_roles import DEFAULT_PACE, Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import SystemClock, open_stores, open_trees
 from ingest.model import Site
@@ -55,7 +55,7 @@ async def _watch_alone(
     clock = SystemClock()
     async with open_trees(settings) as trees, open_events(settings) as events:
         watching = Watching(settings, sites, trees=trees, events=events, clock=clock, pace=pace)
-        health.ready(checks(trees, events), watching.routes())
+        health.ready(indexing_checks(trees, events), watching.routes())
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
             await run_roles(watching.roles(), stop, health)
@@ -80,7 +80,7 @@ async def _watch_and_index(
         open_local_answers(stores, navigator) as local,
     ):
         watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock, pace=pace)
-        health.ready(checks(stores.trees, events, stores), watching.routes())
+        health.ready(indexing_checks(stores.trees, events, stores), watching.routes())
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
             await run_roles([*watching.roles(), indexer_role(service), *local], stop, health)

@@ -29,7 +29,7 @@ from ingest.model import PARSER_VERSION
 from ingest.ports import PageState, TreeStore
 from ingest.watch.report import watch_report
 
-LOW_DISK = 500_000_000
+MIN_FREE_BYTES = 500_000_000
 """Bytes; with less room left than this an index may not be written."""
 
 
@@ -89,7 +89,11 @@ def _disk(folder: Path) -> Finding:
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     free = shutil.disk_usage(existing).free
     what = f"Data folder: {folder} ({free / 1e9:.1f} GB free)"
-    return Finding(True, what) if free > LOW_DISK else Finding(False, what, "Make room, or set index.folder elsewhere.")
+    return (
+        Finding(True, what)
+        if free > MIN_FREE_BYTES
+        else Finding(False, what, "Make room, or set index.folder elsewhere.")
+    )
 
 
 async def _index(settings: Settings) -> AsyncIterator[Finding]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, console, run, settings_of
-from deploy.commands.documents.reconcile import compare, show
+from deploy.commands.documents.reconcile import compare, show_report
 from deploy.commands.upkeep.backup import STANDARD, counted, sections_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
@@ -62,7 +62,7 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
                 await put_back(file, sections)
             console.print(f"Put back: {counted(counts)}.")
             report = await compare(stores, console, repair=True)
-        show(report, console, repair=True)
+        show_report(report, console, repair=True)
         return 0 if all(found.in_step for found in report.values()) else 1
 
 

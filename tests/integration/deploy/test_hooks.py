@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from deploy.serving.docs_hook import MOST_BYTES, PATH, WINDOW, DocsHook, sign
+from deploy.serving.docs_hook import HOOK_PATH, MAX_BODY_BYTES, MAX_CLOCK_DIFFERENCE_SECONDS, DocsHook, sign
 from ingest.errors import StoreUnavailable
 from ingest.model import Site
 from tests.fakes.docsite import DocSite
@@ -53,7 +53,7 @@ async def call(
     body = wish if isinstance(wish, bytes) else json.dumps(wish).encode()
     stamp = int(at.timestamp())
     signed = {"X-Ritbot-Timestamp": str(stamp), "X-Ritbot-Signature": sign(secret, stamp, body)}
-    return await client.post(PATH, content=body, headers={**signed, **headers})
+    return await client.post(HOOK_PATH, content=body, headers={**signed, **headers})
 
 
 async def test_a_signed_call_is_passed_on(client: httpx.AsyncClient, bell: Bell) -> None:
@@ -94,7 +94,15 @@ async def test_another_secret_is_refused(client: httpx.AsyncClient, bell: Bell) 
     assert bell.rung == []
 
 
-@pytest.mark.parametrize(("seconds", "status"), [(-WINDOW - 1, 401), (-WINDOW, 202), (WINDOW, 202), (WINDOW + 1, 401)])
+@pytest.mark.parametrize(
+    ("seconds", "status"),
+    [
+        (-MAX_CLOCK_DIFFERENCE_SECONDS - 1, 401),
+        (-MAX_CLOCK_DIFFERENCE_SECONDS, 202),
+        (MAX_CLOCK_DIFFERENCE_SECONDS, 202),
+        (MAX_CLOCK_DIFFERENCE_SECONDS + 1, 401),
+    ],
+)
 async def test_a_call_from_another_time_is_refused(client: httpx.AsyncClient, seconds: int, status: int) -> None:
     answer = await call(client, {"site": "docs", "urls": "all"}, at=NOW + timedelta(seconds=seconds))
     assert answer.status_code == status
@@ -121,7 +129,7 @@ async def test_a_call_that_comes_again_does_nothing_again(client: httpx.AsyncCli
         ({"site": "docs", "urls": [1]}, 400),
         ({"site": "docs", "urls": ["u"] * 1001}, 400),
         ({"site": "other", "urls": "all"}, 404),
-        (b" " * (MOST_BYTES + 1), 413),
+        (b" " * (MAX_BODY_BYTES + 1), 413),
     ],
 )
 async def test_what_makes_no_sense_is_refused_with_a_reason(
@@ -144,7 +152,7 @@ async def test_a_call_that_could_not_be_written_down_may_come_again(client: http
 
 
 async def test_other_methods_are_not_allowed(client: httpx.AsyncClient) -> None:
-    assert (await client.get(PATH)).status_code == 405
+    assert (await client.get(HOOK_PATH)).status_code == 405
 
 
 def test_an_empty_secret_is_an_error() -> None:

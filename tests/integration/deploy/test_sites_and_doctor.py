@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from deploy.commands.documents.sites import MOST, list_sites
+from deploy.commands.documents.sites import MAX_FAILING_SHOWN, list_sites
 from deploy.commands.upkeep.doctor import doctor
 from deploy.settings.index import IndexSettings
 from deploy.settings.root import Settings
@@ -73,9 +73,9 @@ async def test_sites_names_pages_that_gave_no_answer_and_those_not_found(setting
 
 
 async def test_sites_stays_short_where_everything_fails(settings: Settings) -> None:
-    await remember(settings, *(replace(page(f"p{n}"), failures=1, error="503") for n in range(MOST + 5)))
+    await remember(settings, *(replace(page(f"p{n}"), failures=1, error="503") for n in range(MAX_FAILING_SHOWN + 5)))
     shown = await listed(settings)
-    assert shown.count(": 503\n") == MOST
+    assert shown.count(": 503\n") == MAX_FAILING_SHOWN
     assert "docs: and 5 more\n" in shown
 
 

@@ -11,7 +11,7 @@ import pytest
 from bot.slack.render import actions
 from deploy.commands.cli import COMMANDS
 from deploy.commands.documents.dead_letters import TOPICS
-from deploy.manual.code_map import MAX_LINE_CHARACTERS, ROOT, line, markdown, rooms
+from deploy.manual.code_map import MAX_MAP_LINE_CHARACTERS, ROOT, line, map_sections, rooms
 from deploy.settings.messages import fields
 from deploy.settings.root import Settings
 from ingest.model import TrailSource
@@ -42,12 +42,12 @@ def test_the_folders_are_those_that_hold_modules() -> None:
 
 @pytest.mark.parametrize("module", [module for module in MODULES if module.stat().st_size], ids=named)
 def test_a_module_says_in_a_line_what_lives_there(module: Path) -> None:
-    assert 15 <= len(line(module)) <= MAX_LINE_CHARACTERS
+    assert 15 <= len(line(module)) <= MAX_MAP_LINE_CHARACTERS
 
 
 def test_the_map_has_every_module_once() -> None:
     room, found = "", []
-    for row in "\n".join(markdown()).splitlines():
+    for row in "\n".join(map_sections()).splitlines():
         if row.startswith("## "):
             room = row.removeprefix("## ")
         elif entry := re.match(r"- `(\w+\.py)`: ", row):

@@ -17,7 +17,7 @@ from bot.slack.render import actions
 from bot.slack.workspaces import Workspaces
 from deploy.serving.health import Check, Health
 from deploy.settings.bot import AnswersSettings
-from deploy.wiring.bot_roles import checks
+from deploy.wiring.bot_roles import answering_checks
 from deploy.wiring.stores import SystemClock
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.slack import SERVER_ERROR, Channel, FakeSlack, Fault, Message, NotThere, Person, words
@@ -207,7 +207,7 @@ async def test_who_may_no_longer_speak_ends_and_goes_on_elsewhere(
         def needed() -> dict[str, Check]:
             """Of a process that has just begun."""
             token, store = slack.bot_token, ritbot.store
-            return checks(ritbot.events, store, Workspaces(store, token=token, base_url=slack.base_url))
+            return answering_checks(ritbot.events, store, Workspaces(store, token=token, base_url=slack.base_url))
 
         health = Health()
         health.ready(needed())
