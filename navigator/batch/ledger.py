@@ -27,7 +27,6 @@ from navigator.ports import Model, ModelEvent, Tool, Turn, TurnEnd
 
 CEILING = "the ceiling is reached"
 UNPRICED = "a ceiling in dollars, and a model whose price is not known"
-
 ROUNDING = 1e-9
 """US dollars: sums of floats are not exact."""
 
@@ -85,10 +84,12 @@ class Ledger:
         self._wake()
 
     def _wake(self) -> None:
+        """Everyone who waits looks again; who waits next waits for the next change."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     def _fits_work(self) -> bool:
+        """By the average of work that is over. What work under way has used counts too, so that it is rather too much."""
         share = (self._works_under_way + 1) / self._works_over if self._works_over else 0.0
         return self._fits(self.used.tokens * share, (self.used.cost or 0.0) * share)
 
@@ -134,7 +135,7 @@ class MeteredModel:
         used = Usage()
         try:
             async for event in self._model.turn(system, turns, tools, must_answer=must_answer):
-                used = worst
+                used = worst  # a turn that breaks off from here on is billed, and nobody says at what
                 if isinstance(event, TurnEnd) and event.usage.tokens:
                     used = self._priced(event.usage)
                     yield replace(event, usage=used)

@@ -174,7 +174,7 @@ class Proposing:
             self._file.accept(proposal.question, material)
             self._known.add(sense)
             self.progress.outcomes[proposal.question.kind] += 1
-        finally:
+        finally:  # wakes the stream of materials: an accepted question may have been the last, a refused one leaves room
             self._under_way -= 1
             self._settled.set()
             self._settled = asyncio.Event()
