@@ -7,28 +7,28 @@ node ids are made from them: what `reserve` gives after a restore begins so far 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
-from typing import BinaryIO
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any
 
 from ingest import codec
-from ingest.backup.archive import BackupSection, Json, lines
+from ingest.backup.archive import BackupSection, Sections
 from ingest.errors import Conflict
 from ingest.model import PageRecord
 from ingest.notes import NoteEntry, Notes
-from ingest.ports import TreeStore, WatchState
+from ingest.ports import PageState, TreeStore, WatchState
 
 SEQS_LEFT_OUT = 1_000_000
 """Seqs of each page that are left out: more than a page is announced between a backup and its restore."""
 _RECORDS_AT_ONCE = 16
+RECORDS = "records"
+"""The section of the pages."""
 
 
-def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> list[BackupSection]:
+def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> Sections:
     """`sites`: names whose watch state is kept beside that of the sites that have records."""
 
-    async def put_record(line: Json) -> None:
-        record = _record(line)
+    async def put_record(record: PageRecord) -> None:
         stored = await trees.get(record.key)
         if stored is None or stored.record != record:
             try:
@@ -38,50 +38,53 @@ def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> list[BackupSec
                     f"{record.key} was written meanwhile: stop every other ritbot, and restore again"
                 ) from error
 
-    async def put_watch(line: Json) -> None:
-        state = _watch(line)
+    async def put_watch(state: WatchState) -> None:
         await trees.watch(state)
         if state.seq:
             await trees.reserve(state.key, state.site, above=state.seq + SEQS_LEFT_OUT - 1)
 
     return [
-        BackupSection("records", _records(trees), _record, put_record),
-        BackupSection("watch", _watched(trees, set(sites)), _watch, put_watch),
+        BackupSection(RECORDS, _records(trees), codec.load_record, put_record),
+        BackupSection("watch", _watched(trees, set(sites)), codec.load_watch, put_watch),
     ]
 
 
-def note_section(notes: Notes) -> BackupSection:
+def note_section(notes: Notes) -> BackupSection[NoteEntry]:
     """What is kept of a content already is left as it is."""
 
-    async def lines() -> AsyncIterator[Json]:
+    async def lines() -> AsyncIterator[bytes]:
         async for entry in notes.all():
-            line: Json = json.loads(codec.dump_entry(entry))
-            yield line
+            yield codec.dump_entry(entry)
 
-    async def put(line: Json) -> None:
-        entry = _entry(line)
+    async def put(entry: NoteEntry) -> None:
         if not await notes.of(entry.kind, [entry.hash]):
             await notes.add(entry)
 
-    return BackupSection("notes", lines(), _entry, put)
+    return BackupSection("notes", lines(), codec.load_entry, put)
 
 
-async def others(file: BinaryIO, trees: TreeStore) -> Counter[str]:
-    """By site, how many records the store holds that are not of this backup. None after a restore that was
+class RecordStates(dict[str, tuple[Any, ...]]):
+    """Of the records of a backup, by page key, by what a store tells one version from another; filled by `check`."""
+
+    def __call__(self, section: str, thing: Any) -> None:
+        if section == RECORDS:
+            self[thing.key] = _state(thing)
+
+
+async def others(ours: Mapping[str, tuple[Any, ...]], trees: TreeStore) -> Counter[str]:
+    """By site, how many records the store holds that are not of the backup. None after a restore that was
     interrupted."""
-    ours = {}
-    for name, line in lines(file):
-        if name == "records":
-            record = _record(line)
-            ours[record.key] = (record.site, record.state, record.seq, record.checked_at, record.changed_at)
     found: Counter[str] = Counter()
     async for state in trees.scan():
-        there = (state.site, state.state, state.seq, state.checked_at, state.changed_at)
-        found[state.site] += ours.get(state.key) != there
+        found[state.site] += ours.get(state.key) != _state(state)
     return +found
 
 
-async def _records(trees: TreeStore) -> AsyncIterator[Json]:
+def _state(page: PageRecord | PageState) -> tuple[Any, ...]:
+    return page.site, page.state, page.seq, page.checked_at, page.changed_at
+
+
+async def _records(trees: TreeStore) -> AsyncIterator[bytes]:
     batch: list[str] = []
     async for state in trees.scan():
         batch.append(state.key)
@@ -93,26 +96,14 @@ async def _records(trees: TreeStore) -> AsyncIterator[Json]:
         yield line
 
 
-async def _read(trees: TreeStore, keys: Iterable[str]) -> list[Json]:
+async def _read(trees: TreeStore, keys: Iterable[str]) -> list[bytes]:
     found = await asyncio.gather(*map(trees.get, keys))
-    return [json.loads(codec.dump_record(stored.record)) for stored in found if stored]
+    return [codec.dump_record(stored.record) for stored in found if stored]
 
 
-async def _watched(trees: TreeStore, sites: set[str]) -> AsyncIterator[Json]:
+async def _watched(trees: TreeStore, sites: set[str]) -> AsyncIterator[bytes]:
     async for page in trees.scan():
         sites.add(page.site)
     for site in sorted(sites):
         async for state in trees.watching(site):
-            yield json.loads(codec.dump_watch(state))
-
-
-def _record(line: Json) -> PageRecord:
-    return codec.load_record(json.dumps(line).encode())
-
-
-def _entry(line: Json) -> NoteEntry:
-    return codec.load_entry(json.dumps(line).encode())
-
-
-def _watch(line: Json) -> WatchState:
-    return codec.load_watch(json.dumps(line).encode())
+            yield codec.dump_watch(state)

@@ -62,6 +62,10 @@ class SiteReport:
 Report = dict[str, SiteReport]
 
 
+_Cut = dict[str, list[Chunk] | None]
+"""By a record's revision."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Between a record and what the index holds for its key. `missing` is how many chunks lack; `chunks` are these, made
@@ -146,7 +150,8 @@ class Reconciler:
     async def _mended(self, key: str, report: SiteReport) -> Difference | None:
         """The difference of a page, found and, if so wished, mended; looked at again until its record stands still."""
         filled: str | None = None
-        while (found := await self._difference(key)) is not None:
+        cut: _Cut = {}
+        while (found := await self._difference(key, cut)) is not None:
             report.missing += found.missing
             if not self._repair or not found.chunks or found.stored.revision == filled:
                 return found
@@ -157,11 +162,14 @@ class Reconciler:
             log.info("page_filled", key=key, chunks=len(found.chunks), embedded=embedded)
         return None
 
-    async def _difference(self, key: str) -> Difference | None:
-        """None where there is no record. Whatever differs was read from one and the same revision."""
+    async def _difference(self, key: str, cut: _Cut) -> Difference | None:
+        """None where there is no record. Whatever differs was read from one and the same revision. `cut`: the chunks of
+        revisions that were looked at before, since cutting is what a look costs."""
         stored = await self._trees.get(key)
         while stored is not None:
-            difference = await self._compared(stored)
+            if stored.revision not in cut:
+                cut[stored.revision] = await self._again(stored.record)
+            difference = await self._compared(stored, cut[stored.revision])
             if not difference.missing and not difference.orphans:
                 return difference
             again = await self._trees.get(key)
@@ -170,14 +178,13 @@ class Reconciler:
             stored = again
         return None
 
-    async def _compared(self, stored: VersionedRecord) -> Difference:
+    async def _compared(self, stored: VersionedRecord, chunks: list[Chunk] | None) -> Difference:
         record = stored.record
         held, right = await asyncio.gather(
             self._index.ids_of(record.key),
             self._index.ids_of(record.key, Scope(frozenset({record.site}), frozenset({record.version}))),
         )
         orphans = frozenset(held) - frozenset(record.chunk_ids)
-        chunks = await self._again(record)
         if chunks is None:
             lacking = sum(not right.get(chunk_id) for chunk_id in record.chunk_ids)
             return Difference(stored, lacking, None, orphans)

@@ -78,8 +78,8 @@ async def test_what_is_there_already_is_left_as_it_is(open_bot_store: OpenBotSto
 
 @pytest.mark.parametrize("section", ["exchanges", "channels", "installations"])
 async def test_a_line_that_cannot_be_read_is_told_before_anything_is_put_back(section: str, tmp_path: Path) -> None:
-    async def lines() -> AsyncIterator[dict[str, int]]:
-        yield {"team": 3}
+    async def lines() -> AsyncIterator[bytes]:
+        yield b'{"team":3}'
 
     async with other(tmp_path, LeftSealed()) as store:
         file = io.BytesIO()

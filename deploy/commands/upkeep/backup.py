@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, BinaryIO
 
 import typer
 from rich.console import Console
@@ -22,8 +23,9 @@ from deploy.settings.known_sites import known_sites, site_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.stores import SystemClock, open_notes, open_trees
-from ingest.backup.archive import BackupSection, write
+from ingest.backup.archive import BackupSection, Sections, write
 from ingest.backup.trees import note_section, tree_sections
+from ingest.model import Site
 from ingest.notes import Notes
 from ingest.ports import TreeStore
 
@@ -61,22 +63,22 @@ async def backup(settings: Settings, path: Path, console: Console) -> int:
     return 0
 
 
-def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore) -> list[BackupSection]:
+def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore) -> Sections:
     """All that a backup holds, in the order in which it is put back."""
     folder = settings.index.folder
     known = known_sites(settings, folder)
 
-    async def rows() -> AsyncIterator[Mapping[str, Any]]:
+    async def rows() -> AsyncIterator[bytes]:
         for row in known.rows():
-            yield row
+            yield json.dumps(row).encode()
 
-    async def remember(row: Mapping[str, Any]) -> None:
-        now, site = known_sites(settings, folder), site_of(row)
+    async def remember(site: Site) -> None:
+        now = known_sites(settings, folder)
         if site.name not in now.sites:
             now.with_site(site).save()
 
     return [
-        BackupSection("sites", rows(), site_of, remember),
+        BackupSection("sites", rows(), lambda line: site_of(json.loads(line)), remember),
         *tree_sections(trees, known.sites),
         note_section(notes),
         *bot_sections(bot),

@@ -21,7 +21,7 @@ from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.stores import open_stores
 from ingest.backup.archive import check, lines, put_back
-from ingest.backup.trees import others
+from ingest.backup.trees import RecordStates, others
 
 
 def command(
@@ -47,8 +47,9 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
         ):
             sections = sections_of(settings, stores.trees, stores.notes, bot)
             with console.status("Checking the backup …"):
-                counts = check(file, sections)
-                there = await others(file, stores.trees)
+                ours = RecordStates()
+                counts = check(file, sections, ours)
+                there = await others(ours, stores.trees)
             if there:
                 for site, pages in sorted(there.items()):
                     console.print(Text(f"There is already {site}: {pages} pages that are not of this backup."))
