@@ -40,7 +40,11 @@ def test_a_backup_brings_lost_pages_back(pumpkin: Path) -> None:
 
 
 def records(file: Path) -> list[str]:
-    return [line for line in gzip.decompress(file.read_bytes()).decode().removesuffix("\n").split("\n") if line.startswith('{"records"')]
+    return [
+        line
+        for line in gzip.decompress(file.read_bytes()).decode().removesuffix("\n").split("\n")
+        if line.startswith('{"records"')
+    ]
 
 
 def test_a_restore_spares_pages_that_are_there_unless_told_otherwise(pumpkin: Path) -> None:
