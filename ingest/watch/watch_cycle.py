@@ -119,7 +119,8 @@ class WatchCycle:
     async def run(self) -> CycleSummary:
         self._began, summary = self._clock.now(), self.summary
         await self._states.read_whole()
-        self._whole = self._everything is not None or self._list_it or self._is_listing_due()
+        self._whole = self._everything is not None or self._list_it
+        self._whole = self._whole or schedule.is_listing_due(self._states.whole, self._began)
         if not self._whole:
             await self._look_at_due()
             self._whole = self._waiting_asked
@@ -168,9 +169,6 @@ class WatchCycle:
         # A build may be under way in the folder: that is seen soon.
         soon = self._site.is_folder and (self._frontier is None or bool(summary.counts["missed"]))
         await states.listed(self._began, seconds, summary.problem, soon=soon)
-
-    def _is_listing_due(self) -> bool:
-        return schedule.is_listing_due(self._states.whole, self._began)
 
     # --- which pages
 
