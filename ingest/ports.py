@@ -162,7 +162,7 @@ class TreeStore(Protocol):
         """All records in the order of their keys."""
         ...
 
-    async def copies(self, site: str, version: str, content_hash: str) -> Sequence[str]:
+    async def duplicates(self, site: str, version: str, content_hash: str) -> Sequence[str]:
         """Keys of live pages with exactly this content, sorted."""
         ...
 

@@ -1,5 +1,5 @@
 """The sites that this data folder knows: those of the settings, and those that were indexed by name on
-the command line, which are remembered beside the index (sites.json) with when a round began that has
+the command line, which are remembered beside the index (sites.json) with when a crawl began that has
 not ended. No secret is ever written there.
 """
 
@@ -27,7 +27,7 @@ _SECRET = ("headers", "proxy")
 
 @dataclass(frozen=True, slots=True)
 class KnownSites:
-    """Sites by name. `interrupted`: when the unfinished round of a site began."""
+    """Sites by name. `interrupted`: when the unfinished crawl of a site began."""
 
     path: Path
     sites: dict[str, Site]
@@ -59,7 +59,7 @@ class KnownSites:
         return replace(self, sites={n: s for n, s in self.sites.items() if n != name})
 
     def began(self, name: str, when: datetime) -> KnownSites:
-        """A round began; one that had begun before and never ended goes on."""
+        """A crawl began; one that had begun before and never ended goes on."""
         return replace(self, interrupted={name: when, **self.interrupted})
 
     def ended(self, name: str) -> KnownSites:

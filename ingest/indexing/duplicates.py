@@ -1,6 +1,6 @@
-"""Equal copies of one page under several URLs: which of them is kept. The others become its aliases.
+"""Duplicates: one page under several URLs, and which of them is kept. The others become its aliases.
 
-Pages are copies only if their contents agree; rel=canonical and the form of the URL then decide.
+Pages are duplicates only if their contents agree; rel=canonical and the form of the URL then decide.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ async def duplicates_of(
     trees: TreeStore, site: str, version: str, page: Page, moved_from: str | None = None
 ) -> list[str]:
     """The other live pages with exactly this content; not the one that is just moving here."""
-    copies = await trees.copies(site, version, page.content_hash)
-    return [key for key in copies if key not in (page.key, moved_from)]
+    duplicates = await trees.duplicates(site, version, page.content_hash)
+    return [key for key in duplicates if key not in (page.key, moved_from)]
 
 
 async def original(trees: TreeStore, page: Page, duplicates: Sequence[str]) -> str:

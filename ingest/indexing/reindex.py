@@ -77,8 +77,8 @@ async def reread(
     workers: int = 16,
     show: Callable[[ReindexSummary], None] = lambda summary: None,
 ) -> ReindexSummary:
-    """Read pages of one site again, in this process. A page that is not there, is empty now or moved stays: a round over
-    the site, or its watcher, weighs what goes. Raises store errors."""
+    """Read pages of one site again, in this process. A page that is not there, is empty now or moved stays: `ritbot
+    index`, or the watcher, weighs what goes. Raises store errors."""
     summary = ReindexSummary(len(pages))
 
     async def work(page: PageState) -> None:

@@ -188,7 +188,7 @@ async def discover(site: Site, fetcher: Fetcher, *, known: Iterable[str] = (), h
     """Find out where the pages of a site are listed.
 
     `known`: page keys of the site that are in the store. On the web they are visited too, listed or not, since only
-    a page's own 404 tells that it is gone; of a folder the list tells. `handled`: pages that an interrupted round
+    a page's own 404 tells that it is gone; of a folder the list tells. `handled`: pages that an interrupted crawl
     has been through; they are not given again, except by links, where only they tell how to go on.
 
     Raises SiteUnusable where there is no page at all, or the sitemap that the site names gives none.

@@ -1,4 +1,4 @@
-"""What every TreeStore does with sites (ingest.ports.TreeStore): places, scans, copies, seqs and watch state."""
+"""What every TreeStore does with sites (ingest.ports.TreeStore): places, scans, duplicates, seqs and watch state."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_places_of_pages_that_are_not_live_are_left_out(trees: TreeStore) 
     assert set(await trees.place([BASE + "p", BASE + "q"])) == {BASE + "q"}
 
 
-# --- scan, copies, aliases, forget
+# --- scan, duplicates, aliases, forget
 
 
 async def test_scan_gives_all_records_in_the_order_of_their_keys(trees: TreeStore) -> None:
@@ -126,12 +126,12 @@ async def test_copies_are_live_pages_of_one_site_and_version_with_exactly_this_c
     was = await trees.put(replace(live("was"), page=replace(page("was", *same), title="Title")), None)
     await trees.put(live("different"), None)
     content = replace(page("x", *same), title="Title").content_hash
-    assert list(await trees.copies("docs", "", content)) == [BASE + "a", BASE + "b", BASE + "was"]
+    assert list(await trees.duplicates("docs", "", content)) == [BASE + "a", BASE + "b", BASE + "was"]
     await trees.put(without_page("was", "gone"), was)
-    assert list(await trees.copies("docs", "", content)) == [BASE + "a", BASE + "b"]
-    assert list(await trees.copies("docs", "2", content)) == [BASE + "v2"]
-    assert list(await trees.copies("nowhere", "", content)) == []
-    assert list(await trees.copies("docs", "", "0" * 64)) == []
+    assert list(await trees.duplicates("docs", "", content)) == [BASE + "a", BASE + "b"]
+    assert list(await trees.duplicates("docs", "2", content)) == [BASE + "v2"]
+    assert list(await trees.duplicates("nowhere", "", content)) == []
+    assert list(await trees.duplicates("docs", "", "0" * 64)) == []
 
 
 async def test_aliases_are_the_alias_and_moved_records_that_point_at_a_page(trees: TreeStore) -> None:

@@ -120,7 +120,7 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _sites(known: KnownSites, trees: TreeStore) -> AsyncIterator[Finding]:
-    """What is indexed of each site, and what its watcher and its last round would have the operator know."""
+    """What is indexed of each site, and what its watcher and its last crawl would have the operator know."""
     states = [state async for state in trees.scan()]
     for name, site in known.sites.items():
         counts = Counter(state.state for state in states if state.site == name)
@@ -133,7 +133,7 @@ async def _sites(known: KnownSites, trees: TreeStore) -> AsyncIterator[Finding]:
         async for finding in _watched(trees, name):
             yield finding
     for name, when in known.interrupted.items():
-        what = f"Site {name}: the round of {when:%Y-%m-%d %H:%M} UTC did not end"
+        what = f"Site {name}: the run of {when:%Y-%m-%d %H:%M} UTC did not end"
         yield Finding(None, what, f"Run: ritbot index {name}")
 
 

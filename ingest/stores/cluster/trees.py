@@ -1,7 +1,7 @@
 """The TreeStore on OpenSearch: one document a page, whole, and the watch state in an index beside it.
 
 The record lies in its document as `record`, kept but not indexed; beside it stands what is searched for. Reading a
-record or an outline by key is real-time. What is found by searching (nodes, find, copies, aliases, scan, places)
+record or an outline by key is real-time. What is found by searching (nodes, find, duplicates, aliases, scan, places)
 is searched after a refresh: these follow a change at once, as the embedded store does, and two indexers that commit equal
 copies at the same time both see both. A refresh with nothing new costs next to nothing, and one that is due is made
 anyway within a second; refreshes asked for side by side are one.
@@ -182,7 +182,7 @@ class OpenSearchTreeStore:
         async for document in self._server.every(self._pages, query, "key", without=without):
             yield _state_of(document.source)
 
-    async def copies(self, site: str, version: str, content_hash: str) -> Sequence[str]:
+    async def duplicates(self, site: str, version: str, content_hash: str) -> Sequence[str]:
         return await self._keys(_all_of(site=[site], version=[version], content_hash=[content_hash], state=["live"]))
 
     async def aliases(self, key: str) -> Sequence[str]:

@@ -78,7 +78,7 @@ class SqliteTreeStore:
                 yield state
             after = states[-1].key
 
-    async def copies(self, site: str, version: str, content_hash: str) -> Sequence[str]:
+    async def duplicates(self, site: str, version: str, content_hash: str) -> Sequence[str]:
         statement = """SELECT key FROM records
             WHERE site = ? AND version = ? AND content_hash = ? AND state = 'live' ORDER BY key"""
         return await self._strings(statement, site, version, content_hash)
