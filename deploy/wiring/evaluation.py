@@ -153,7 +153,7 @@ async def candidates(
         deps = strategy_deps(stores, languages, router, recipe=variant.recipe, bounds=variant.bounds)
         strategy = build(variant.strategy, deps)
         for reader, player in players.items():
-            made_from = sha256(state, repr(variant), repr(deps.rules), *_who(settings, variant, reader))
+            made_from = sha256(state, repr(variant), repr(deps.rit_bounds), *_who(settings, variant, reader))
             contender = _read_by(variant.contender, reader)
             found.append(Candidate(contender, strategy, player, made_from, told_gold=reader == "oracle"))
     return found

@@ -80,7 +80,7 @@ def strategy_deps(
     """What every strategy stands on, as the settings say; `recipe` and `bounds` in place of theirs."""
     settings = stores.settings
     asked = settings.navigator
-    rules = RitBounds(
+    rit_bounds = RitBounds(
         budget=asked.budget,
         toc_budget=asked.toc_budget,
         read_characters=asked.read_characters,
@@ -92,7 +92,7 @@ def strategy_deps(
         retriever=retriever,
         trees=stores.trees,
         parts=ChunkPassages(stores.trees, stores.sizes, stores.embedder.count, languages),
-        rules=rules,
+        rit_bounds=rit_bounds,
         bounds=bounds or StrategyBounds(**settings.strategies.model_dump()),
         router=router,
     )

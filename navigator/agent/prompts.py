@@ -65,7 +65,7 @@ class RitBounds:
     outline: OutlineForm = "outline"
 
 
-def rit_system_prompt(rules: RitBounds, *, model_cites: bool) -> str:
+def rit_system_prompt(rit_bounds: RitBounds, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. You work with two tools: `get_toc` \
@@ -78,9 +78,9 @@ version or page is another thing.
 - Then `read` the most promising sections, three to five in one call. If they do not settle the question, read others from \
 the table you have, or call `get_toc` again in other words.
 - Use one kind of tool a turn, never both.
-- You have {rules.budget} tool calls for a question, at most {rules.toc_budget} of them `get_toc`. Before each turn you are told \
+- You have {rit_bounds.budget} tool calls for a question, at most {rit_bounds.toc_budget} of them `get_toc`. Before each turn you are told \
 what is left.
-- {legend(rules.outline)}
+- {legend(rit_bounds.outline)}
 
 {evidence("`read` returned", model_cites=model_cites)}"""
 

@@ -37,10 +37,10 @@ class SearchToolbox(Toolbox):
         scope: Scope,
         retriever: Retriever,
         parts: ChunkPassages,
-        rules: RitBounds,
+        rit_bounds: RitBounds,
         bounds: StrategyBounds,
     ) -> None:
-        super().__init__(session, bounds.budget, rules.context_share)
+        super().__init__(session, bounds.budget, rit_bounds.context_share)
         self._scope = scope
         self._retriever = retriever
         self._parts = parts
@@ -78,22 +78,24 @@ class SearchStrategy:
     how: ClassVar[str]
     toolbox: ClassVar[type[SearchToolbox]]
 
-    def __init__(self, retriever: Retriever, parts: ChunkPassages, rules: RitBounds, bounds: StrategyBounds) -> None:
+    def __init__(
+        self, retriever: Retriever, parts: ChunkPassages, rit_bounds: RitBounds, bounds: StrategyBounds
+    ) -> None:
         self._retriever = retriever
         self._parts = parts
-        self._rules = rules
+        self._rit_bounds = rit_bounds
         self._bounds = bounds
 
     async def answer(self, run: AnswerRun) -> Answer:
-        asked, rules, bounds = run.asked, self._rules, self._bounds
-        toolbox = self.toolbox(run.session, asked.scope, self._retriever, self._parts, rules, bounds)
+        asked, rit_bounds, bounds = run.asked, self._rit_bounds, self._bounds
+        toolbox = self.toolbox(run.session, asked.scope, self._retriever, self._parts, rit_bounds, bounds)
         run.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), language=asked.language)))
         names = " or ".join(f"`{tool.name}`" for tool in toolbox.tools)
         search_first = (
             f"You have not read anything yet, so there is nothing to answer from. Call {names}; answer after that."
         )
         system = search_system_prompt(self.how, bounds.budget, model_cites=run.model.cites)
-        return await walk(run, toolbox, LoopConfig(system, search_first, rules.context_share))
+        return await walk(run, toolbox, LoopConfig(system, search_first, rit_bounds.context_share))
 
 
 def search_system_prompt(tools: str, budget: int, *, model_cites: bool) -> str:

@@ -26,7 +26,7 @@ class StrategyDeps:
     retriever: Retriever
     trees: TreeStore
     parts: ChunkPassages
-    rules: RitBounds = field(default_factory=RitBounds)
+    rit_bounds: RitBounds = field(default_factory=RitBounds)
     bounds: StrategyBounds = field(default_factory=StrategyBounds)
     router: Model | None = None
 
@@ -34,11 +34,11 @@ class StrategyDeps:
 STRATEGIES: Mapping[str, Callable[[StrategyDeps], Strategy]] = {
     "none": lambda on: NoRetrieval(),
     "vanilla": lambda on: Vanilla(on.retriever, on.parts, on.bounds),
-    "agentic": lambda on: Agentic(on.retriever, on.parts, on.rules, on.bounds),
-    "interact": lambda on: Interact(on.retriever, on.parts, on.rules, on.bounds),
-    "pageindex": lambda on: PageIndex(on.retriever, on.trees, on.parts, on.rules, on.bounds),
-    "rit": lambda on: Rit(on.retriever, on.trees, on.rules),
-    "rdr2": lambda on: Rdr2(on.retriever, on.trees, on.parts, on.rules, on.bounds, on.router),
+    "agentic": lambda on: Agentic(on.retriever, on.parts, on.rit_bounds, on.bounds),
+    "interact": lambda on: Interact(on.retriever, on.parts, on.rit_bounds, on.bounds),
+    "pageindex": lambda on: PageIndex(on.retriever, on.trees, on.parts, on.rit_bounds, on.bounds),
+    "rit": lambda on: Rit(on.retriever, on.trees, on.rit_bounds),
+    "rdr2": lambda on: Rdr2(on.retriever, on.trees, on.parts, on.rit_bounds, on.bounds, on.router),
 }
 
 FOR_PEOPLE = tuple(name for name in STRATEGIES if name != "none")

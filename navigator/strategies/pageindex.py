@@ -46,7 +46,7 @@ class PageIndex:
         retriever: Retriever,
         trees: TreeStore,
         parts: ChunkPassages,
-        rules: RitBounds,
+        rit_bounds: RitBounds,
         bounds: StrategyBounds,
         contents: int = MAX_CONTENTS_CHARACTERS,
         pages: int = MAX_SUBTREE_PAGES,
@@ -54,7 +54,7 @@ class PageIndex:
         self._retriever = retriever
         self._trees = trees
         self._parts = parts
-        self._rules = rules
+        self._rit_bounds = rit_bounds
         self._bounds = bounds
         self._contents = contents
         self._most_pages = pages
@@ -72,11 +72,11 @@ class PageIndex:
         run.step(Step(PICK_PAGE, "", asked.question, shown=shown, seconds=time.monotonic() - started))
         if not shown:
             return run.not_found()
-        toolbox = ReadToolbox(session, self._trees, self._rules, self._bounds)
+        toolbox = ReadToolbox(session, self._trees, self._rit_bounds, self._bounds)
         contents = f"The table of contents of the document:\n{shown}\n\n{toolbox.note(0.0)}"
         run.turns.append(UserTurn(opening(asked.question, contents, language=asked.language)))
-        system = pageindex_system_prompt(self._rules, self._bounds.budget, model_cites=run.model.cites)
-        return await walk(run, toolbox, LoopConfig(system, READ_DOCUMENT_FIRST, self._rules.context_share))
+        system = pageindex_system_prompt(self._rit_bounds, self._bounds.budget, model_cites=run.model.cites)
+        return await walk(run, toolbox, LoopConfig(system, READ_DOCUMENT_FIRST, self._rit_bounds.context_share))
 
     async def _shown(self, run: AnswerRun, found: Chunks) -> str:
         """The contents of the best document, whose sections can now be read; empty where nothing was found."""
@@ -90,7 +90,7 @@ class PageIndex:
         for _, node, path in forest.walk():
             if node.number is not None:
                 run.session.offer(node.number, node.node_id, path)
-        return "\n".join(part for part in (render_toc(forest, self._rules.outline), remark) if part)
+        return "\n".join(part for part in (render_toc(forest, self._rit_bounds.outline), remark) if part)
 
     async def _documents(self, pages: Mapping[str, Outline]) -> dict[str, DocumentId]:
         """The document of each page, by page key."""
@@ -123,7 +123,7 @@ class PageIndex:
         self, run: AnswerRun, pages: list[Outline], count: int, scores: Mapping[str, float]
     ) -> tuple[Forest, str]:
         """The contents, cut where they do not fit, and what is to be said of that."""
-        question, numbering, form = run.asked.question, run.session.numbering, self._rules.outline
+        question, numbering, form = run.asked.question, run.session.numbering, self._rit_bounds.outline
         forest = await self._retriever.induced(question, Found(whole(pages, scores), tuple(pages)), numbering)
         forest = fitting(forest, form, self._contents)
         remark = "" if len(forest.trees) == count else f"(Cut: {len(forest.trees)} of {count} pages of this document.)"
@@ -143,19 +143,21 @@ class ReadToolbox(Toolbox):
     tools = (READ_TOOL,)
     reads = frozenset({READ_TOOL.name})
 
-    def __init__(self, session: ReadingSession, trees: TreeStore, rules: RitBounds, bounds: StrategyBounds) -> None:
+    def __init__(
+        self, session: ReadingSession, trees: TreeStore, rit_bounds: RitBounds, bounds: StrategyBounds
+    ) -> None:
         picked = sum(step.tool == PICK_PAGE for step in session.steps)
-        super().__init__(session, bounds.budget + picked, rules.context_share)
+        super().__init__(session, bounds.budget + picked, rit_bounds.context_share)
         self._trees = trees
-        self._rules = rules
+        self._rit_bounds = rit_bounds
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         asked = number_arguments(call.arguments, "sections", READ_TOOL.name)
-        result = await read_sections(call.id, asked, self.session, self._trees, self._rules)
+        result = await read_sections(call.id, asked, self.session, self._trees, self._rit_bounds)
         return replace(step, numbers=tuple(asked)), result
 
 
-def pageindex_system_prompt(rules: RitBounds, budget: int, *, model_cites: bool) -> str:
+def pageindex_system_prompt(rit_bounds: RitBounds, budget: int, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. A search has picked one document for \
@@ -167,6 +169,6 @@ How to work
 - Go through the table of contents and `read` the most promising sections, three to five in one call. If they do not settle \
 the question, read others.
 - You have {budget} tool calls for a question. Before each turn you are told what is left.
-- {legend(rules.outline)}
+- {legend(rit_bounds.outline)}
 
 {evidence("`read` returned", model_cites=model_cites)}"""

@@ -37,22 +37,22 @@ NEAREST_SECTIONS = 3
 class Rit:
     """The strategy `rit`."""
 
-    def __init__(self, retriever: Retriever, trees: TreeStore, rules: RitBounds) -> None:
+    def __init__(self, retriever: Retriever, trees: TreeStore, rit_bounds: RitBounds) -> None:
         self._retriever = retriever
         self._trees = trees
-        self._rules = rules
+        self._rit_bounds = rit_bounds
 
     @property
     def name(self) -> str:
         return "rit"
 
     async def answer(self, run: AnswerRun) -> Answer:
-        asked, rules = run.asked, self._rules
-        toolbox = RitToolbox(run.session, self._retriever, self._trees, asked.scope, rules)
+        asked, rit_bounds = run.asked, self._rit_bounds
+        toolbox = RitToolbox(run.session, self._retriever, self._trees, asked.scope, rit_bounds)
         at_hand = await toolbox.offer(asked.at_hand)
         run.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), at_hand, asked.language)))
-        system = rit_system_prompt(rules, model_cites=run.model.cites)
-        return await walk(run, toolbox, LoopConfig(system, READ_FIRST, rules.context_share))
+        system = rit_system_prompt(rit_bounds, model_cites=run.model.cites)
+        return await walk(run, toolbox, LoopConfig(system, READ_FIRST, rit_bounds.context_share))
 
 
 class RitToolbox(Toolbox):
@@ -63,24 +63,26 @@ class RitToolbox(Toolbox):
     one_kind = True
 
     def __init__(
-        self, session: ReadingSession, retriever: Retriever, trees: TreeStore, scope: Scope, rules: RitBounds
+        self, session: ReadingSession, retriever: Retriever, trees: TreeStore, scope: Scope, rit_bounds: RitBounds
     ) -> None:
-        super().__init__(session, rules.budget, rules.context_share)
+        super().__init__(session, rit_bounds.budget, rit_bounds.context_share)
         self._retriever = retriever
         self._trees = trees
         self._scope = scope
-        self._rules = rules
+        self._rit_bounds = rit_bounds
 
     def note(self, context: float) -> str:
         steps = self.session.steps
         tocs = sum(step.tool == GET_TOC_TOOL.name for step in steps)
-        rules = self._rules
-        return budget_note(rules.budget - len(steps), context, rules.context_share, rules.toc_budget - tocs)
+        rit_bounds = self._rit_bounds
+        return budget_note(
+            rit_bounds.budget - len(steps), context, rit_bounds.context_share, rit_bounds.toc_budget - tocs
+        )
 
     async def offer(self, node_ids: Iterable[str]) -> list[tuple[int, tuple[str, ...]]]:
         """Put nodes at hand before any search: they can be read by their numbers. Those that are still there and in
         scope, at most so many as one Read takes, with number and path."""
-        wanted = list(dict.fromkeys(node_ids))[: self._rules.read_limit]
+        wanted = list(dict.fromkeys(node_ids))[: self._rit_bounds.read_limit]
         located = await self._trees.nodes(wanted) if wanted else {}
         places = await self._trees.place({found.page.key for found in located.values()})
         offered: list[tuple[int, tuple[str, ...]]] = []
@@ -99,20 +101,20 @@ class RitToolbox(Toolbox):
 
     async def _get_toc(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         query = text_argument(call.arguments, "query", GET_TOC_TOOL.name)
-        if sum(done.tool == GET_TOC_TOOL.name for done in self.session.steps) >= self._rules.toc_budget:
-            raise ToolError(f"get_toc may be called {self._rules.toc_budget} times; read from what it gave.")
+        if sum(done.tool == GET_TOC_TOOL.name for done in self.session.steps) >= self._rit_bounds.toc_budget:
+            raise ToolError(f"get_toc may be called {self._rit_bounds.toc_budget} times; read from what it gave.")
         forest = await self._retriever.forest(query, self._scope, self.session.numbering)
         for _, node, path in forest.walk():
             if node.number is not None:
                 self.session.offer(node.number, node.node_id, path)
         await self._remember_nearest(forest)
-        text = render_toc(forest, self._rules.outline) or "Nothing matches this query. Try other words."
+        text = render_toc(forest, self._rit_bounds.outline) or "Nothing matches this query. Try other words."
         return replace(step, query=query, shown=text), ToolResult(call.id, text, forest=forest)
 
     async def _read(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         asked = number_arguments(call.arguments, "sections", READ_TOOL.name)
         step = replace(step, numbers=tuple(asked))
-        return step, await read_sections(call.id, asked, self.session, self._trees, self._rules)
+        return step, await read_sections(call.id, asked, self.session, self._trees, self._rit_bounds)
 
     async def _remember_nearest(self, forest: Forest) -> None:
         """The best sections of the first forest, to be offered where nothing is found."""
@@ -125,7 +127,7 @@ class RitToolbox(Toolbox):
 
 
 async def read_sections(
-    call_id: str, asked: Sequence[int], session: ReadingSession, trees: TreeStore, rules: RitBounds
+    call_id: str, asked: Sequence[int], session: ReadingSession, trees: TreeStore, rit_bounds: RitBounds
 ) -> ToolResult:
     """Read whole sections by the numbers that were shown. Raises ToolError for one that was not, IngestError."""
     unknown = [number for number in asked if session.offered(number) is None]
@@ -135,7 +137,7 @@ async def read_sections(
         )
     again = [number for number in asked if session.has(number)]
     fresh = [number for number in asked if not session.has(number)]
-    passages, left_out = _fitting(await load_passages(fresh, session, trees), rules)
+    passages, left_out = _fitting(await load_passages(fresh, session, trees), rit_bounds)
     session.read(passages)
     gone = sorted(set(fresh) - {passage.number for passage in passages} - set(left_out))
     remarks = [
@@ -154,14 +156,14 @@ async def load_passages(wanted: Sequence[int], session: ReadingSession, trees: T
     return section_passages(await trees.nodes(nodes), nodes)
 
 
-def _fitting(passages: list[Passage], rules: RitBounds) -> tuple[list[Passage], list[int]]:
+def _fitting(passages: list[Passage], rit_bounds: RitBounds) -> tuple[list[Passage], list[int]]:
     """As many as one Read may give; the first always."""
     kept: list[Passage] = []
     left_out: list[int] = []
     size = 0
     for passage in passages:
         size += sum(len(block.text) for block in passage.blocks)
-        if kept and (size > rules.read_characters or len(kept) >= rules.read_limit):
+        if kept and (size > rit_bounds.read_characters or len(kept) >= rit_bounds.read_limit):
             left_out.append(passage.number)
         else:
             kept.append(passage)

@@ -65,7 +65,7 @@ class Rdr2:
         retriever: Retriever,
         trees: TreeStore,
         parts: ChunkPassages,
-        rules: RitBounds,
+        rit_bounds: RitBounds,
         bounds: StrategyBounds,
         router: Model | None,
     ) -> None:
@@ -73,7 +73,7 @@ class Rdr2:
         self._retriever = retriever
         self._trees = trees
         self._parts = parts
-        self._rules = rules
+        self._rit_bounds = rit_bounds
         self._bounds = bounds
         self._router = router
 
@@ -122,7 +122,7 @@ class Rdr2:
         size, kept = 0, len(passages)
         for position, passage in enumerate(passages):
             size += sum(len(block.text) for block in passage.blocks)
-            if position and size > self._rules.read_characters:
+            if position and size > self._rit_bounds.read_characters:
                 kept = position
                 break
         return list(passages[:kept]), list(passages[kept:])
