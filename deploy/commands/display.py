@@ -1,4 +1,4 @@
-"""What several commands show: the bar of work on many pages, and the findings of a check."""
+"""What several commands show: the bar of work on many pages, how an interrupted one ends, the findings of a check."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+AGAIN = "Run the same command again and it goes on."
 
 
 def page_bar(console: Console, what: str = "pages") -> Progress:
@@ -21,6 +25,16 @@ def page_bar(console: Console, what: str = "pages") -> Progress:
         TimeRemainingColumn(),
         console=console,
     )
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    console.print(Text(line, style=style), soft_wrap=True)
+
+
+def tell_interrupted(console: Console) -> int:
+    """The exit status of a command that Ctrl-C ended and that can be run again."""
+    say(console, f"Interrupted; nothing is lost. {AGAIN}", "yellow")
+    return INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)

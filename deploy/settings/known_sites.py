@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from deploy.settings.messages import SettingsError, takes
+from deploy.settings.messages import SettingsError, did_you_mean, takes
 from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from ingest.model import Scope, Site
@@ -51,6 +51,11 @@ class KnownSites:
             return Scope(sites)
         defaults = {site.default_version for site in asked if site.default_version}
         return Scope(sites, frozenset({*defaults, ""}) if defaults else None)
+
+    def need(self, name: str | None) -> None:
+        """Raises SettingsError where a name is given and no site has it."""
+        if name is not None and name not in self.sites:
+            raise SettingsError(f"there is no site called {name}{did_you_mean(name, self.sites)}")
 
     def with_site(self, site: Site) -> KnownSites:
         return replace(self, sites={**self.sites, site.name: site})

@@ -12,7 +12,6 @@ from rich.text import Text
 from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
 from deploy.commands.display import page_bar
 from deploy.settings.known_sites import known_sites
-from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_stores
 from ingest.indexing.projection import Projection
@@ -43,8 +42,8 @@ async def reconcile(settings: Settings, site: str | None, console: Console, *, r
     console.print("Loading the embedding model …", style="dim")
     async with open_stores(settings, "ritbot reconcile") as stores:
         report = await compare(stores, console, site, repair=repair)
-    if site is not None and site not in known.sites and not report:
-        raise SettingsError(f"there is no site called {site}{did_you_mean(site, known.sites)}")
+    if not report:
+        known.need(site)
     show_report(report, console, repair=repair)
     return 0 if all(found.in_step for found in report.values()) else 1
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, console, needs_index, run, settings_of
-from deploy.commands.display import page_bar
+from deploy.commands.display import page_bar, tell_interrupted
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_successor
@@ -63,10 +63,7 @@ async def reembed(settings: Settings, console: Console, *, keep: bool = False) -
             try:
                 done = await run.run()
             except asyncio.CancelledError:
-                console.print(
-                    "Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow"
-                )
-                return 130
+                return tell_interrupted(console)
         dropped = False if keep else await successor.drop_before()
         rest = "removed" if dropped else "kept" if keep else "not there"
         console.print(

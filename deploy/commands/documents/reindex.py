@@ -12,10 +12,9 @@ from rich.progress import Progress, TaskID
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
-from deploy.commands.display import page_bar
+from deploy.commands.display import page_bar, tell_interrupted
 from deploy.commands.documents.index import MAX_PAGES_SHOWN
 from deploy.settings.known_sites import known_sites
-from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
@@ -36,8 +35,7 @@ async def reindex(settings: Settings, name: str | None, console: Console) -> int
     """One site, or all. 0: every page is of this version, or announced to the indexers; 1: some are left; 130:
     interrupted. Raises IngestError, SettingsError."""
     known = known_sites(settings, settings.index.folder)
-    if name is not None and name not in known.sites:
-        raise SettingsError(f"there is no site called {name}{did_you_mean(name, known.sites)}")
+    known.need(name)
     async with open_stores(settings, "ritbot reindex", upgrade=True) as stores:
         found = await outdated(stores.trees, stores.made_by, name)
         if not found:
@@ -53,8 +51,7 @@ async def reindex(settings: Settings, name: str | None, console: Console) -> int
             for site, those in pages.items():
                 await reread_site(stores, known.sites[site], those, console)
         except asyncio.CancelledError:
-            console.print("Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
-            return 130
+            return tell_interrupted(console)
         left = len(await outdated(stores.trees, stores.made_by, name))
         console.print(f"{left} pages are left." if left else "Every page is of this version now.")
         return 1 if left else 0

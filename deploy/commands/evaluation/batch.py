@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
-from deploy.commands.display import page_bar
+from deploy.commands.display import AGAIN, page_bar, say
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import is_priced, unpriced
@@ -18,10 +17,6 @@ from navigator.batch.ledger import Ledger
 from navigator.batch.runner import Progress, Show
 from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
 from navigator.evaluation.report.formats import money
-
-INTERRUPTED = 130
-"""The exit status after Ctrl-C."""
-AGAIN = "Run the same command again and it goes on."
 
 
 def need_model(settings: Settings, command: str) -> None:
@@ -90,12 +85,3 @@ def tell_end(console: Console, progress: Progress, also: str = "") -> None:
         say(console, f"  {progress.failed} calls failed (the last: {progress.failure}).".replace(".).", ")."), "yellow")
     if progress.ended:
         say(console, f"Stopped: {progress.ended.rstrip('.')}. {also or AGAIN}", "yellow")
-
-
-def tell_interrupted(console: Console) -> int:
-    say(console, f"Interrupted; nothing is lost. {AGAIN}", "yellow")
-    return INTERRUPTED
-
-
-def say(console: Console, line: str, style: str = "") -> None:
-    console.print(Text(line, style=style), soft_wrap=True)

@@ -27,16 +27,15 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
+from deploy.commands.display import say, tell_interrupted
 from deploy.commands.evaluation.batch import (
     batch_bar,
     ledger_of,
     need_model,
     need_prices,
     questions_in,
-    say,
     spent,
     tell_end,
-    tell_interrupted,
 )
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import known_sites

@@ -26,19 +26,10 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
+from deploy.commands.display import say, tell_interrupted
 from deploy.commands.documents.reindex import announce_pages, by_site, reread_site
-from deploy.commands.evaluation.batch import (
-    batch_bar,
-    ledger_of,
-    need_model,
-    need_prices,
-    say,
-    spent,
-    tell_end,
-    tell_interrupted,
-)
+from deploy.commands.evaluation.batch import batch_bar, ledger_of, need_model, need_prices, spent, tell_end
 from deploy.settings.known_sites import KnownSites, known_sites
-from deploy.settings.messages import SettingsError, did_you_mean
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
 from deploy.wiring.navigation import prices_of
@@ -105,8 +96,7 @@ async def enrich(settings: Settings, wanted: EnrichOptions, console: Console) ->
     """0: nothing is left to ask, or a dry run; 1: something is left; 130: interrupted. Raises IngestError,
     SettingsError."""
     known = known_sites(settings, settings.index.folder)
-    if wanted.site is not None and wanted.site not in known.sites:
-        raise SettingsError(f"there is no site called {wanted.site}{did_you_mean(wanted.site, known.sites)}")
+    known.need(wanted.site)
     if not wanted.dry_run:
         need_model(settings, "enrich")
         if settings.enrichment.max_tokens is None:

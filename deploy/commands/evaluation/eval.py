@@ -28,7 +28,8 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
-from deploy.commands.evaluation.batch import INTERRUPTED, batch_bar, questions_in, spent
+from deploy.commands.display import INTERRUPTED
+from deploy.commands.evaluation.batch import batch_bar, questions_in, spent
 from deploy.commands.evaluation.reports import page_writer, print_summary, write_reports
 from deploy.commands.evaluation.router_score import RouterScoreOptions, score
 from deploy.serving.answer_source import check_scope

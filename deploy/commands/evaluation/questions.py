@@ -23,21 +23,20 @@ from deploy.commands.command_line import (
     run,
     settings_of,
 )
+from deploy.commands.display import say, tell_interrupted
 from deploy.commands.evaluation.batch import (
     batch_bar,
     ledger_of,
     need_model,
     need_prices,
     questions_in,
-    say,
     spent,
     tell_end,
-    tell_interrupted,
     unreadable,
 )
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import KnownSites, known_sites
-from deploy.settings.messages import SettingsError, did_you_mean
+from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
 from deploy.wiring.navigation import prices_of, strategy_deps
@@ -111,8 +110,7 @@ async def propose(settings: Settings, wanted: ProposeOptions, console: Console) 
     """0: the file has as many proposed questions as wanted, or a dry run; 1: it has fewer; 130: interrupted. Raises
     IngestError, SettingsError, OSError."""
     known = known_sites(settings, settings.index.folder)
-    if wanted.site not in known.sites:
-        raise SettingsError(f"there is no site called {wanted.site}{did_you_mean(wanted.site, known.sites)}")
+    known.need(wanted.site)
     if not wanted.dry_run:
         need_model(settings, "questions")
         if wanted.max_cost is not None:

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.terminal.console import print_json
-from deploy.commands.evaluation.batch import batch_bar, need_prices, say, spent, tell_end, text_in
+from deploy.commands.display import say
+from deploy.commands.evaluation.batch import batch_bar, need_prices, spent, tell_end, text_in
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from rich.padding import Padding
 from rich.text import Text
 
@@ -12,17 +10,15 @@ from deploy.settings.root import Described, describe
 
 
 def command() -> None:
-    rows = sorted(describe(), key=_table)  # stable: a table's settings stay in their order, its sub-tables follow it
-    for table, settings in groupby(rows, key=_table):
+    tables: dict[str, list[Described]] = {}
+    for row in describe():
+        tables.setdefault(row.name.rpartition(".")[0], []).append(row)
+    for table, rows in tables.items():
         console.print(Text(f"[[{table[:-2]}]]" if table.endswith("[]") else f"[{table}]", style="bold underline"))
-        for row in settings:
+        for row in rows:
             name = row.name.removeprefix(f"{table}.")
             console.print(
                 Text.assemble((f"  {name}", "bold"), f" = {row.default}", (f"   ({row.takes})", "dim")), soft_wrap=True
             )
             console.print(Padding(Text(row.help), (0, 0, 0, 6)))
         console.print()
-
-
-def _table(row: Described) -> str:
-    return row.name.rpartition(".")[0]
