@@ -21,6 +21,9 @@ from ingest.model import Chunk, Node, NodeKind, PageRecord, RecordState, Scope
 
 Vector = Sequence[float]
 
+MAX_IDS_FOUND = 20
+"""Of the nodes that a prefix finds, so many are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class VersionedRecord:
@@ -151,7 +154,7 @@ class TreeStore(Protocol):
         ...
 
     async def find(self, prefix: str) -> Sequence[str]:
-        """Ids of nodes on live pages that start with `prefix`, sorted, at most 20."""
+        """Ids of nodes on live pages that start with `prefix`, sorted, at most MAX_IDS_FOUND."""
         ...
 
     async def place(self, keys: Iterable[str]) -> Mapping[str, tuple[SiteAncestor, ...]]:

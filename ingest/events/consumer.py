@@ -22,6 +22,9 @@ from ingest.ports import Record
 MAX_OFFSETS_AHEAD = 200
 """How many offsets of a partition a consumer reads past the first record that is not acknowledged."""
 
+STOP_SECONDS = 10.0
+"""How long leaving may take: committing what is finished, letting go of the group."""
+
 Append = Callable[[str, str, bytes | None], Awaitable[None]]
 
 

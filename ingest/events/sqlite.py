@@ -24,7 +24,7 @@ from typing import Self
 import structlog
 
 from ingest.errors import GroupBusy, StoreUnavailable
-from ingest.events.consumer import MAX_OFFSETS_AHEAD, Append, WindowedConsumer
+from ingest.events.consumer import MAX_OFFSETS_AHEAD, STOP_SECONDS, Append, WindowedConsumer
 from ingest.events.topics import KEEPING, Keeping, check_size
 from ingest.events.window import Window
 from ingest.ports import Clock, Consumer, Record
@@ -36,7 +36,6 @@ _SWEEP_AFTER_SECONDS = 3600.0
 _RECORDS_PER_READ = 500
 _POLL_SECONDS = 0.2
 _RETRY_SECONDS = 1.0
-_STOP_SECONDS = 10.0
 
 _SCHEMA = (
     "CREATE TABLE records (topic TEXT, part INTEGER, pos INTEGER, key BLOB NOT NULL, value BLOB, at REAL NOT NULL,"
@@ -54,7 +53,7 @@ _UPGRADES = {
     )
 }
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class SqliteEventLog:
@@ -181,7 +180,7 @@ class _SqliteConsumer(WindowedConsumer):
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._commit_finished(_STOP_SECONDS)
+        await self._commit_finished(STOP_SECONDS)
         await self._stop()
         self._windows.clear()
 
@@ -220,7 +219,7 @@ class _SqliteConsumer(WindowedConsumer):
                     async with asyncio.timeout(_POLL_SECONDS):
                         await self._news.wait()
             except StoreUnavailable as error:
-                _log.warning("event_log_not_answering", topic=self._topic, error=str(error))
+                log.warning("event_log_not_answering", topic=self._topic, error=str(error))
                 self._trouble = error
                 self._wake()
                 await asyncio.sleep(_RETRY_SECONDS)

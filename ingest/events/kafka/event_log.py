@@ -32,7 +32,7 @@ from ingest.ports import Consumer, Record
 
 _STOP_SECONDS = 10.0
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 class KafkaEventLog:
@@ -199,7 +199,7 @@ class KafkaEventLog:
                 raise StoreUnavailable(
                     f"{self._connection.name} does not create the topic {name}: {error.__name__} {message}"
                 )
-        _log.info("topic_created", topic=named, partitions=self._partitions, replicas=replicas, **settings)
+        log.info("topic_created", topic=named, partitions=self._partitions, replicas=replicas, **settings)
 
     def _settings(self, topic: str) -> dict[str, str]:
         milliseconds = str(int(self._keeping.period(topic).total_seconds() * 1000))

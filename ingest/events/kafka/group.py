@@ -21,12 +21,12 @@ import structlog
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, ConsumerRecord, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError, RecordTooLargeError
 
-from ingest.events.consumer import MAX_OFFSETS_AHEAD, Append, WindowedConsumer
+from ingest.events.consumer import MAX_OFFSETS_AHEAD, STOP_SECONDS, Append, WindowedConsumer
 from ingest.events.kafka.client import Connection, as_record, meaning, start
 from ingest.events.window import Window
 from ingest.ports import Record
 
-_log = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,6 @@ TIMING = GroupTiming()
 _POLL_MILLISECONDS = 300
 _RECORDS_PER_POLL = 100
 _RESTART_SECONDS = 1.0
-_STOP_SECONDS = 10.0
 _GLANCE_SECONDS = 0.02
 
 Connect = Callable[[], AIOKafkaConsumer]
@@ -84,7 +83,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._commit_finished(_STOP_SECONDS)
+        await self._commit_finished(STOP_SECONDS)
         await self._stop()
 
     async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
@@ -147,7 +146,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
                     await self._poll(kafka)
             except (KafkaError, OSError) as error:
                 self._trouble = meaning(self._connection, f"reading {self._topic}", error)
-                _log.warning("event_log_consumer_restarted", topic=self._topic, group=self._group, error=repr(error))
+                log.warning("event_log_consumer_restarted", topic=self._topic, group=self._group, error=repr(error))
                 self._wake()
             await asyncio.sleep(_RESTART_SECONDS)
 
@@ -167,7 +166,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
             self._settled.set()
             self._wake()
             with suppress(TimeoutError):
-                async with asyncio.timeout(_STOP_SECONDS):
+                async with asyncio.timeout(STOP_SECONDS):
                     await kafka.stop()
 
     async def _poll(self, kafka: AIOKafkaConsumer) -> None:
@@ -232,7 +231,7 @@ class KafkaConsumer(WindowedConsumer, ConsumerRebalanceListener):  # type: ignor
         self._halted = True
         self._trouble = meaning(self._connection, f"reading {self._topic}", error)
         self._settled_at = -1
-        _log.error("event_log_halted", topic=self._topic, group=self._group, error=repr(error))
+        log.error("event_log_halted", topic=self._topic, group=self._group, error=repr(error))
         self._wake()
 
     def _hold_back(self, kafka: AIOKafkaConsumer) -> None:

@@ -4,7 +4,7 @@ Reading by id is real-time; a search sees what was written before the index was 
 their alias only, and a write through an alias that is not there fails instead of making an index of its own kind.
 
 opensearch-py's errors are translated in `_once`, those of single items in `_read` and `_refused`: a lost
-compare-and-set is Conflict; no connection, no answer in time, 429 and 5xx are asked again within `patience` and then are
+compare-and-set is Conflict; no connection, no answer in time, 408, 429 and 5xx are asked again within `patience` and then are
 StoreUnavailable, as is all else at once. What is asked again may have been done already: writes are such that this does
 no harm.
 """
@@ -26,7 +26,7 @@ from opensearchpy import AsyncOpenSearch, ConnectionTimeout, OpenSearchException
 from opensearchpy import ConnectionError as NotConnected
 
 from ingest.errors import Conflict, StoreUnavailable
-from ingest.retry import STORE_RETRIES, NotNow, retrying
+from ingest.retry import PASSING_STATUSES, STORE_RETRIES, NotNow, retrying
 
 Json = Mapping[str, Any]
 _T = TypeVar("_T")
@@ -39,7 +39,6 @@ ONE_SHARD = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
 
 _Api = Callable[[AsyncOpenSearch], Awaitable[Any]]
 
-_PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 _NO_INDEX = "index_not_found_exception"
 _MAX_CONNECTIONS = 32
 _IDS_PER_MGET = 5_000
@@ -220,7 +219,7 @@ class OpenSearch:
     def _refused(self, items: Iterable[BulkItem], answer: Json) -> list[BulkItem]:
         refused = []
         for item, result in zip(items, (next(iter(each.values())) for each in answer["items"]), strict=True):
-            if result["status"] in _PASSING_STATUSES:
+            if result["status"] in PASSING_STATUSES:
                 refused.append(item)
             elif "error" in result:
                 what = f"{self._url} cannot store {item.id} in {result['_index']}: {json.dumps(result['error'])[:500]}"
@@ -286,7 +285,7 @@ class OpenSearch:
             return NoIndex(what)
         if error.status_code in (401, 403):
             return StoreUnavailable(f"{what}: check the user, the password and what that user may do")
-        return NotNow(what) if error.status_code in _PASSING_STATUSES else StoreUnavailable(what)
+        return NotNow(what) if error.status_code in PASSING_STATUSES else StoreUnavailable(what)
 
 
 async def over_conflicts(attempt: Callable[[], Awaitable[_T]]) -> _T:

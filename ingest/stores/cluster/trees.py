@@ -26,7 +26,16 @@ from typing import Any, Self
 from ingest import codec
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.model import PageRecord, sha256
-from ingest.ports import Located, Outline, OutlineHeading, PageState, SiteAncestor, VersionedRecord, WatchState
+from ingest.ports import (
+    MAX_IDS_FOUND,
+    Located,
+    Outline,
+    OutlineHeading,
+    PageState,
+    SiteAncestor,
+    VersionedRecord,
+    WatchState,
+)
 from ingest.stores.cluster.opensearch import (
     NUMBER,
     ONE_SHARD,
@@ -69,7 +78,6 @@ _WATCH: Json = {
     },
 }
 
-_MAX_IDS_FOUND = 20
 _IDS_PER_QUERY = 10_000
 _MAX_PREFIX_CHARACTERS = 128
 _MAX_UPDATE_CONFLICTS = 20
@@ -136,7 +144,7 @@ class OpenSearchTreeStore:
         await self._server.refresh(self._pages)
         terms = {
             "field": "node_ids",
-            "size": _MAX_IDS_FOUND,
+            "size": MAX_IDS_FOUND,
             "order": {"_key": "asc"},
             "include": f"{_literally(prefix)}.*",
         }

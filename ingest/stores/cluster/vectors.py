@@ -30,13 +30,12 @@ from qdrant_client.http.exceptions import ApiException, ResponseHandlingExceptio
 from ingest.errors import IndexMismatch, StoreUnavailable
 from ingest.model import EVERYWHERE, Chunk, Scope
 from ingest.ports import Hit, Vector
-from ingest.retry import STORE_RETRIES, NotNow, retrying
+from ingest.retry import PASSING_STATUSES, STORE_RETRIES, NotNow, retrying
 
 _T = TypeVar("_T")
 
 _FIELDS = ("page", "site", "version", "input")
 _STRICT = models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False)
-_PASSING_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 _NO_COLLECTION = "doesn't exist"
 _DEFAULT_PORT = 6333
 """What qdrant-client means where an address names no port, whatever its scheme."""
@@ -351,7 +350,7 @@ class QdrantVectors:
     def _translated(self, error: UnexpectedResponse) -> StoreUnavailable | IndexMismatch:
         said = error.content.decode("utf-8", "replace")[:500]
         what = f"{self._named} answers {error.status_code} ({said})"
-        if error.status_code in _PASSING_STATUSES:
+        if error.status_code in PASSING_STATUSES:
             return NotNow(what)
         if error.status_code == 404 and _NO_COLLECTION not in said:
             return StoreUnavailable(f"{what}: that is no address of Qdrant's. {_CHECK_ADDRESS}")

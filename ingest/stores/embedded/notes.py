@@ -14,7 +14,7 @@ from ingest.errors import StoreUnavailable
 from ingest.notes import NoteEntry, NoteKind, Spent, Total
 from ingest.stores.embedded.database import Database
 
-SCHEMA = (
+_SCHEMA = (
     "CREATE TABLE notes (key TEXT PRIMARY KEY, kind TEXT NOT NULL, found INTEGER NOT NULL, replies INTEGER NOT NULL,"
     " input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost REAL NOT NULL, unpriced INTEGER NOT NULL,"
     " entry BLOB NOT NULL) WITHOUT ROWID",
@@ -27,7 +27,7 @@ class SqliteNotes:
     """Implements ingest.notes.Notes; any number of processes may open one file."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, SCHEMA, schema_version=1)
+        self._database = Database(path, _SCHEMA, schema_version=1)
 
     async def __aenter__(self) -> Self:
         await self._database.__aenter__()

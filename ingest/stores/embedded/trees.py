@@ -24,21 +24,67 @@ from typing import Any, Self
 from ingest import codec
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.model import PageRecord, sha256
-from ingest.ports import Located, Outline, OutlineHeading, PageState, SiteAncestor, VersionedRecord, WatchState
+from ingest.ports import (
+    MAX_IDS_FOUND,
+    Located,
+    Outline,
+    OutlineHeading,
+    PageState,
+    SiteAncestor,
+    VersionedRecord,
+    WatchState,
+)
 from ingest.stores.embedded.database import Database
-from ingest.stores.embedded.tables import SCHEMA, SCHEMA_VERSION, UPGRADES
 from ingest.tree.site_tree import place
 
 _AMONG = "IN (SELECT value FROM json_each(?))"
-_MAX_IDS_FOUND = 20
-_SCANNED = 500
+_ROWS_PER_READ = 500
+
+_SCHEMA_VERSION = 3
+_SCHEMA = (
+    """CREATE TABLE records (
+         id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, site TEXT NOT NULL, version TEXT NOT NULL,
+         state TEXT NOT NULL, seq INTEGER NOT NULL, target TEXT, reason TEXT, nodes INTEGER NOT NULL,
+         chunks INTEGER NOT NULL, checked_at TEXT NOT NULL, changed_at TEXT NOT NULL, revision INTEGER NOT NULL,
+         content_hash TEXT, tree_hash TEXT, page BLOB, record BLOB NOT NULL)""",
+    "CREATE INDEX records_by_site ON records (site, key)",
+    "CREATE INDEX records_by_content ON records (site, version, content_hash, key)",
+    "CREATE INDEX records_by_target ON records (target)",
+    """CREATE TABLE headings (
+         record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL, id TEXT NOT NULL,
+         parent TEXT, level INTEGER NOT NULL, title TEXT NOT NULL, anchor TEXT, kind TEXT NOT NULL,
+         readable INTEGER NOT NULL, PRIMARY KEY (record, position)) WITHOUT ROWID""",
+    "CREATE INDEX headings_by_id ON headings (id)",
+    """CREATE TABLE texts (
+         record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL,
+         node BLOB NOT NULL, PRIMARY KEY (record, position))""",
+    """CREATE TABLE watched (
+         key TEXT PRIMARY KEY, site TEXT NOT NULL, seq INTEGER NOT NULL, state BLOB, due_at REAL NOT NULL DEFAULT 0)""",
+    "CREATE INDEX watched_by_site ON watched (site)",
+    "CREATE INDEX watched_by_due ON watched (site, due_at, key)",
+    "CREATE TABLE sites (site TEXT PRIMARY KEY, changed INTEGER NOT NULL)",
+    "CREATE TABLE revisions (last INTEGER NOT NULL)",
+    "INSERT INTO revisions VALUES (0)",
+)
+_UPGRADES = {
+    1: (  # what was remembered is learned again by the next look at each page; the numbers given out stay
+        *(f"ALTER TABLE watched DROP COLUMN {c}" for c in "etag last_modified misses missed_since fetched_at".split()),
+        "ALTER TABLE watched ADD COLUMN state BLOB",
+    ),
+    2: (  # seconds since 1970; 0: at once
+        "ALTER TABLE watched ADD COLUMN due_at REAL NOT NULL DEFAULT 0",
+        """UPDATE watched SET due_at = coalesce(
+             (julianday(json_extract(CAST(state AS TEXT), '$.due_at')) - 2440587.5) * 86400.0, 0)""",
+        "CREATE INDEX watched_by_due ON watched (site, due_at, key)",
+    ),
+}
 
 
 class SqliteTreeStore:
     """Implements ingest.ports.TreeStore; any number of processes may open one file."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, SCHEMA, SCHEMA_VERSION, UPGRADES)
+        self._database = Database(path, _SCHEMA, _SCHEMA_VERSION, _UPGRADES)
         self._places: dict[str, tuple[int, Mapping[str, tuple[SiteAncestor, ...]]]] = {}
 
     async def __aenter__(self) -> Self:
@@ -64,7 +110,7 @@ class SqliteTreeStore:
 
     async def find(self, prefix: str) -> Sequence[str]:
         statement = f"""SELECT DISTINCT h.id FROM headings h JOIN records r ON r.id = h.record
-            WHERE h.id >= ? AND h.id < ? AND r.state = 'live' ORDER BY h.id LIMIT {_MAX_IDS_FOUND}"""
+            WHERE h.id >= ? AND h.id < ? AND r.state = 'live' ORDER BY h.id LIMIT {MAX_IDS_FOUND}"""
         return await self._strings(statement, prefix, prefix + chr(0x10FFFF))
 
     async def place(self, keys: Iterable[str]) -> Mapping[str, tuple[SiteAncestor, ...]]:
@@ -258,7 +304,7 @@ def _scan(db: sqlite3.Connection, site: str | None, after: str) -> list[PageStat
     columns = f"""key, site, version, state, seq, target, reason, nodes, chunks, {_field("page", "parser_version")},
         {_field("record", "analyser_version")}, checked_at, changed_at"""
     where, parameters = ("key > ?", [after]) if site is None else ("site = ? AND key > ?", [site, after])
-    rows = db.execute(f"SELECT {columns} FROM records WHERE {where} ORDER BY key LIMIT {_SCANNED}", parameters)
+    rows = db.execute(f"SELECT {columns} FROM records WHERE {where} ORDER BY key LIMIT {_ROWS_PER_READ}", parameters)
     return [PageState(*row[:9], *map(datetime.fromisoformat, row[11:]), *row[9:11]) for row in rows]
 
 
@@ -288,14 +334,14 @@ def _watched(db: sqlite3.Connection, key: str) -> WatchState | None:
 
 
 def _watching(db: sqlite3.Connection, site: str, after: str) -> list[WatchState]:
-    statement = f"SELECT * FROM watched WHERE site = ? AND key > ? ORDER BY key LIMIT {_SCANNED}"
+    statement = f"SELECT * FROM watched WHERE site = ? AND key > ? ORDER BY key LIMIT {_ROWS_PER_READ}"
     return [_state(row) for row in db.execute(statement, (site, after))]
 
 
 def _due(db: sqlite3.Connection, site: str, until: float, after: tuple[float, str]) -> list[tuple[float, WatchState]]:
     """Row by row along the index, so that those that are not due are never touched."""
     statement = f"""SELECT * FROM watched INDEXED BY watched_by_due
-        WHERE site = ? AND due_at <= ? AND (due_at, key) > (?, ?) ORDER BY due_at, key LIMIT {_SCANNED}"""
+        WHERE site = ? AND due_at <= ? AND (due_at, key) > (?, ?) ORDER BY due_at, key LIMIT {_ROWS_PER_READ}"""
     return [(row["due_at"], _state(row)) for row in db.execute(statement, (site, until, *after))]
 
 
