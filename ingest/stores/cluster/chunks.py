@@ -12,39 +12,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Protocol, Self
+from typing import Self
 
 from ingest.model import EVERYWHERE, Chunk, Scope
 from ingest.ports import Hit, Vector
-
-
-class Vectors(Protocol):
-    """The half that searches by meaning; methods as in ingest.ports.ChunkIndex."""
-
-    async def upsert(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None: ...
-    async def delete(self, ids: Iterable[str]) -> None: ...
-    async def dense(self, vector: Vector, k: int, scope: Scope = ...) -> Sequence[Hit]: ...
-    async def ids_of(self, page_key: str, scope: Scope = ...) -> Mapping[str, str]: ...
-    def pages(self, scope: Scope = ...) -> AsyncIterator[tuple[str, str]]: ...
-    async def vectors(self, input_hashes: Iterable[str]) -> Mapping[str, Vector]: ...
-    async def count(self, scope: Scope = ...) -> int: ...
-
-
-class Words(Protocol):
-    """The half that searches by words; methods as in ingest.ports.ChunkIndex."""
-
-    async def upsert(self, chunks: Sequence[Chunk]) -> None: ...
-    async def delete(self, ids: Iterable[str]) -> None: ...
-    async def words(self, terms: Sequence[str], k: int, scope: Scope = ...) -> Sequence[Hit]: ...
-    async def ids_of(self, page_key: str, scope: Scope = ...) -> Mapping[str, str]: ...
-    def pages(self, scope: Scope = ...) -> AsyncIterator[tuple[str, str]]: ...
+from ingest.stores.cluster.vectors import QdrantVectors
+from ingest.stores.cluster.words import OpenSearchWords
 
 
 class SplitChunkIndex:
     """Implements ingest.ports.ChunkIndex over two stores that are open, and stay the opener's to close. A write that
     has begun is carried to its end, also where its caller is cancelled."""
 
-    def __init__(self, vectors: Vectors, words: Words) -> None:
+    def __init__(self, vectors: QdrantVectors, words: OpenSearchWords) -> None:
         self._vectors = vectors
         self._words = words
         self._writing: dict[str, asyncio.Task[None]] = {}
