@@ -18,6 +18,7 @@ from deploy.settings.root import Settings, describe, load
 from deploy.settings.sources import variable
 from ingest.events.topics import dead_topic
 from ingest.text.words import _STEMMERS
+from tests.servers.qdrant import URL
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "deploy/manual").glob("*.md"))}
@@ -139,7 +140,12 @@ def test_every_assignment_in_the_sentences_of_a_page_is_one_of_a_setting(page: s
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_variable_that_a_page_names_exists(page: str) -> None:
-    known = {variable(path) for path, _ in fields(Settings)} | {"RITBOT_CONFIG", "RITBOT_", "RITBOT_EVENTS__SESSION"}
+    known = {variable(path) for path, _ in fields(Settings)} | {
+        "RITBOT_CONFIG",
+        "RITBOT_",
+        "RITBOT_EVENTS__SESSION",
+        URL,
+    }
     assert set(VARIABLE.findall(PAGES[page])) - known == set()
 
 
