@@ -92,7 +92,9 @@ async def retrying(
             pause = None if asked is None else policy.next_pause(failures, asked, chance())
             if pause is None or clock() + pause > until:
                 raise
-            log.info("tried_again", failures=failures, pause=round(pause, 3), error=str(error))
+            # A store that is away is the operator's business, a website or Slack that is busy is not.
+            tell = log.warning if isinstance(error, StoreUnavailable) else log.info
+            tell("tried_again", failures=failures, pause=round(pause, 3), error=str(error))
         await sleep(pause)
 
 
