@@ -224,7 +224,9 @@ class MarkdownList:
     def _item(self, number: int, item: Sequence[Piece]) -> str:
         marker = f"{number}{self.marker}" if self.marker in ".)" else self.marker
         indent = "\n" + " " * (len(marker) + 1)
-        text = ("\n" if self.tight else "\n\n").join(piece.markdown for piece in item)
+        # without a blank line before it "---" could end a heading or a table, or begin a list
+        written = ("___" if self.tight and isinstance(piece, Rule) else piece.markdown for piece in item)
+        text = ("\n" if self.tight else "\n\n").join(written)
         return re.sub(r"\n +(?=\n)", "\n", f"{marker} {text}".replace("\n", indent)).rstrip(" ")
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -38,7 +39,8 @@ _COMMONMARK = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["tab
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_BREAKS = re.compile(r"\s*[\t\n\r\x85\u2028\u2029]\s*")
+_BREAK = re.compile(r"[\t\n\r\x85\u2028\u2029]")
+_OTHER_MARKER = {"-": "*", "*": "-", "+": "-", ".": ")", ")": "."}
 _COLUMN_MARKS = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
@@ -85,7 +87,15 @@ def plain_reading(text: str) -> tuple[list[str], list[str]]:
 
 
 def _pieces(node: SyntaxTreeNode, *, nested: bool) -> tuple[Piece, ...]:
-    return tuple(piece for child in node.children for piece in _piece(child, nested))
+    pieces: list[Piece] = []
+    for piece in (piece for child in node.children for piece in _piece(child, nested)):
+        match pieces[-1:], piece:
+            case [MarkdownList(marker=before)], MarkdownList(marker=marker) if marker == before:
+                # what stood between the two had nothing to read; they stay two
+                pieces.append(replace(piece, marker=_OTHER_MARKER[marker]))
+            case _:
+                pieces.append(piece)
+    return tuple(pieces)
 
 
 def _piece(node: SyntaxTreeNode, nested: bool) -> Iterator[Piece]:
@@ -142,8 +152,9 @@ def _spans(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
         case "code_inline":
             yield Span(_one_line(node.content), "code", styles)
         case "em" | "strong" | "s":
+            inner = styles if node.markup in styles else (*styles, node.markup)  # *a *b* c* could not be written again
             for child in node.children:
-                yield from _spans(child, (*styles, node.markup))
+                yield from _spans(child, inner)
         case "link":
             inside = [span for child in node.children for span in _spans(child, styles)]
             label = "".join(span.text for span in inside).replace("\n", " ")
@@ -158,4 +169,8 @@ def _spans(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
 
 def _one_line(text: str) -> str:
     """Without the line breaks that a character reference can hide."""
-    return _BREAKS.sub(" ", text)
+    first, *others = _BREAK.split(text)  # split and not substituted with the space around: that would be quadratic
+    if not others:
+        return text
+    inner = (part.strip() for part in others[:-1])
+    return " ".join([first.rstrip(), *filter(None, inner), others[-1].lstrip()])

@@ -38,7 +38,7 @@ MIN_SUMMARY_CHARACTERS = 40
 MAX_ASKED_CHARACTERS = 80
 """Characters of the question where a `text` names it."""
 
-_SPACED_MARK = re.compile(r"(?<!\w)\s*\[\d+\]|\s+\[\d+\]")
+_FREE_MARK = re.compile(r"(?<!\w)\[\d+\]")
 
 GREETED = (
     "• Mention me in a channel, or write to me directly, and ask in your own words.",
@@ -230,13 +230,19 @@ def _first_sentence(group: Sequence[Piece]) -> str:
     """The first words that say something: of a text rather than of what announces one, a heading, a table or code; the
     next sentence too where one says little."""
     ranked = sorted(group, key=_announces)
-    said = plain_line(_SPACED_MARK.sub("", ranked[0].plain)) if ranked else ""
+    said = plain_line(_without_marks(ranked[0].plain)) if ranked else ""
     chosen = ""
     for sentence in sentences(said):
         if chosen and (len(chosen) >= MIN_SUMMARY_CHARACTERS or len(chosen) + len(sentence) > MAX_SUMMARY_CHARACTERS):
             break
         chosen += sentence
     return escaped(shortened(chosen.strip(), MAX_SUMMARY_CHARACTERS))
+
+
+def _without_marks(text: str) -> str:
+    """Nor the space before them."""
+    *before, last = _FREE_MARK.split(text)
+    return "".join([*(part.rstrip() for part in before), last])
 
 
 def _announces(piece: Piece) -> int:

@@ -24,6 +24,8 @@ LONG_CODE = "```python\n" + "\n".join(f"line_{n} = compute({n})  # step {n}" for
 
 
 @given(DOCUMENT)
+@example("**bold.**next a*b* 2*3 a*b*")
+@example("- - |\n  - ---")
 def test_what_is_written_back_reads_the_same(text: str) -> None:
     assert read(markdown_of(parse_markdown(text))) == read(text)
 
@@ -37,6 +39,7 @@ def test_noise_reads_the_same_too(text: str) -> None:
 
 @given(DOCUMENT)
 @example("scale\n\\* scale\n-")
+@example("- a\n\n~~~\n~~~\n\n- b")
 def test_what_is_written_back_is_made_of_the_same_pieces(text: str) -> None:
     pieces = parse_markdown(text)
     again = parse_markdown(markdown_of(pieces))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.slack.render.answer_message import messages
 from bot.slack.render.sanitize import (
     Stream,
     defuse_mentions,
@@ -22,6 +24,7 @@ from navigator.answer import CitedSource
 from navigator.citations.links import LEFT_OUT, gate_of
 from navigator.markdown.blocks import MIN_PART_CHARACTERS, markdown_of
 from navigator.markdown.parse import parse_markdown
+from tests.fakes.exchanges import NOON
 from tests.unit.bot.slack.made import (
     DOCUMENT,
     NOISE,
@@ -199,6 +202,27 @@ def test_only_the_first_table_of_a_stream_is_a_table() -> None:
     table = "| a | b |\n| --- | --- |\n| 1 | 2 |"
     pieces = streamed(f"{table}\n\ntext\n\n{table}\n", [20, 40, 60])
     assert ["```" in piece for piece in pieces if "a" in piece and "1" in piece] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "seed", ["a.", "a-", "a:", "http://", "www.", "<", "<! ", "@", "@\u200b", " ", "[1", "1] ", "\t"]
+)
+def test_time_grows_with_the_text_and_not_faster(seed: str) -> None:
+    """What was quadratic would take minutes here."""
+    began = time.perf_counter()
+    text = f"a{seed * 50_000}b"
+    plain_line(text)
+    defuse_mentions(text)
+    assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize("gap", [" ", "\t", "\u3000"])
+def test_long_gaps_in_an_answer_cost_no_time(gap: str) -> None:
+    began = time.perf_counter()
+    text = f"One{gap * 50_000}two&#10; three{gap * 50_000}[1]."
+    assert sent(text).startswith("One")
+    messages(answer(text), question_id="T1:C1:1", now=NOON)
+    assert time.perf_counter() - began < 10
 
 
 def test_a_stream_needs_room() -> None:
