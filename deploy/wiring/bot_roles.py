@@ -142,9 +142,17 @@ def answer_role(service: AnswerService) -> Role:
 
 @asynccontextmanager
 async def open_listening(
-    settings: Settings, events: EventLog, store: BotStore, workspaces: Workspaces, trees: TreeStore, known: KnownSites
+    settings: Settings,
+    events: EventLog,
+    store: BotStore,
+    workspaces: Workspaces,
+    trees: TreeStore,
+    known: KnownSites,
+    *,
+    ping: float = 10.0,
 ) -> AsyncIterator[SlackRoles]:
-    """What listens to Slack; its role raises BotError where Slack does not take the app token."""
+    """What listens to Slack; its role raises BotError where Slack does not take the app token. `ping`: seconds between two
+    pings of Socket Mode."""
     slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
     intake = Intake(events, store, channels, workspaces.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
     background = Background()
@@ -169,7 +177,7 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, plain(slack.app_token) or "", proxy=plain(slack.proxy))
+            socket = Socket(app, plain(slack.app_token) or "", proxy=plain(slack.proxy), ping=ping)
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None
