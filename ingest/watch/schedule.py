@@ -13,9 +13,6 @@ from datetime import datetime, timedelta
 from ingest.model import Site
 from ingest.ports import WatchState
 
-MAX_LISTING_SHARE = 0.02
-"""Of the time, at most so much goes into listing a site and reading all that is known of it: a site of a few pages is listed
-in every cycle, one of 100,000 once or twice an hour."""
 MAX_LISTING_PAUSE_SECONDS = 3_600.0
 """However long a listing takes, a new page is found after an hour."""
 
@@ -28,7 +25,8 @@ class Pace:
     """In seconds. A page is looked at every `soonest` to `slowest`, `first` to begin with; fetched in full every
     `full`; gone after `misses` looks in a row that found nothing, over `missing_for` at least (a file of a folder: when it
     has been absent for `absent_for`, since a build may be under way). Removals within `window` are weighed together.
-    `jitter`: share by which pauses differ."""
+    `jitter`: share by which pauses differ. At most `listing_share` of the time goes into listing a site and reading all that
+    is known of it: a site of a few pages is listed in every cycle, one of 100,000 once or twice an hour."""
 
     first: float = 3_600.0
     soonest: float = 300.0
@@ -39,6 +37,7 @@ class Pace:
     absent_for: float = 60.0
     window: float = 86_400.0
     jitter: float = 0.2
+    listing_share: float = 0.02
 
 
 def site_key(site: str) -> str:
@@ -51,9 +50,11 @@ def is_listing_due(whole: WatchState, now: datetime) -> bool:
     return whole.due_at is None or now >= whole.due_at or _later(whole.asked_at, whole.full_at)
 
 
-def after_listing(whole: WatchState, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> WatchState:
+def after_listing(
+    whole: WatchState, began: datetime, seconds: float, problem: str | None, pace: Pace, *, soon: bool
+) -> WatchState:
     """The site was looked at as a whole, and listing it took so long. `soon`: the next cycle does so again."""
-    pause = timedelta(seconds=min(seconds / MAX_LISTING_SHARE, MAX_LISTING_PAUSE_SECONDS))
+    pause = timedelta(seconds=min(seconds / pace.listing_share, MAX_LISTING_PAUSE_SECONDS))
     return replace(whole, fetched_at=began, full_at=began, due_at=None if soon else began + pause, error=problem)
 
 

@@ -129,7 +129,7 @@ class WatchCycle:
         log.info(
             "site_watched",
             site=self._site.name,
-            listed=self._whole,
+            looked_at="all" if self._whole else "due",
             removed=len(summary.gone),
             held=len(summary.held),
             **summary.counts,

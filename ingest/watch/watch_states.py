@@ -97,7 +97,7 @@ class WatchStates:
 
     async def listed(self, began: datetime, seconds: float, problem: str | None, *, soon: bool) -> None:
         """The cycle that began then is over, and has looked at the site as a whole."""
-        await self._remember(schedule.after_listing(self.whole, began, seconds, problem, soon=soon))
+        await self._remember(schedule.after_listing(self.whole, began, seconds, problem, self.pace, soon=soon))
 
     async def passed(self, began: datetime) -> None:
         """The cycle that began then is over, and has looked at pages that were due."""

@@ -20,11 +20,11 @@ _AT_WORK = (b'"site_watched"', b'"event_handled"', b'"site_opened"')
 @dataclass(slots=True)
 class Heard:
     """What all members said, those that are dead included: events that the stores have by key and number, how often by
-    kind of outcome, ticks of watchers as their verdicts, warnings by name, and the last lines that were no log events."""
+    kind of outcome, cycles of watchers as their verdicts, warnings by name, and the last lines that were no log events."""
 
     handled: set[tuple[str, int]] = field(default_factory=set)
     outcomes: Counter[str] = field(default_factory=Counter)
-    ticks: list[Counter[str]] = field(default_factory=list)
+    cycles: list[Counter[str]] = field(default_factory=list)
     warnings: Counter[str] = field(default_factory=Counter)
     other: deque[str] = field(default_factory=lambda: deque(maxlen=40))
 
@@ -39,7 +39,7 @@ class Heard:
                 self.handled.add((key, seq))
                 self.outcomes[kind] += 1
             case {"event": "site_watched"}:
-                self.ticks.append(Counter({name: n for name, n in said.items() if isinstance(n, int) and n}))
+                self.cycles.append(Counter({name: n for name, n in said.items() if isinstance(n, int) and n}))
             case {"event": str(event), "level": "warning" | "error" | "critical"}:
                 self.warnings[event] += 1
             case {"event": _}:

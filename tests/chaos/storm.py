@@ -27,8 +27,8 @@ from tests.chaos.changing_site import ChangingSite
 from tests.chaos.fleet import Fleet, Heard
 from tests.contract.log_reading import eventually
 
-QUIET_TICKS = 5
-"""So many ticks in a row that find all as it should be: more than the longest pause between two looks at a page."""
+QUIET_CYCLES = 5
+"""So many cycles in a row that find all as it should be: more than the longest pause between two looks at a page."""
 _QUIET = {"same", "moved"}
 """Verdicts that may be given for ever: an address that leads to a page without content is followed each time."""
 _RESTS_WITHIN = 120.0
@@ -76,8 +76,8 @@ class Storm:
             async with asyncio.timeout(_RESTS_WITHIN):
                 await self._rest()
         except TimeoutError:
-            last = dict(self._heard.ticks[-1]) if self._heard.ticks else "none"
-            self.report.wrong.append(f"never comes to rest: lag {await self._lag()}, last tick {last}")
+            last = dict(self._heard.cycles[-1]) if self._heard.cycles else "none"
+            self.report.wrong.append(f"never comes to rest: lag {await self._lag()}, last cycle {last}")
         await fleet.stop()
         self.report.wrong += fleet.fallen
 
@@ -169,13 +169,13 @@ class Storm:
     # --- rest
 
     async def _rest(self) -> None:
-        """Ticks that say nothing new, and nothing left to do before and after them."""
-        ticks = self._heard.ticks
+        """Cycles that say nothing new, and nothing left to do before and after them."""
+        cycles = self._heard.cycles
         while True:
-            begun, sent = len(ticks), len(await self._good())
-            while len(ticks) < begun + QUIET_TICKS:  # noqa: ASYNC110 - they are ticks of other processes
+            begun, sent = len(cycles), len(await self._good())
+            while len(cycles) < begun + QUIET_CYCLES:  # noqa: ASYNC110 - they are cycles of other processes
                 await asyncio.sleep(_GLANCE)
-            quiet = not any(tick.keys() - _QUIET for tick in ticks[begun:])
+            quiet = not any(cycle.keys() - _QUIET for cycle in cycles[begun:])
             if quiet and await self._all_committed() and len(await self._good()) == sent:
                 return
 

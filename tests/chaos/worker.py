@@ -5,7 +5,7 @@ work within two seconds.
     python -m tests.chaos.worker COLUMN START watch|index|both
 
 Its log goes to the standard output as JSON lines: `event_handled` for every event that the stores have, `site_watched`
-after every tick. SIGTERM ends it in good order.
+after every cycle. SIGTERM ends it in good order.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = structlog.get_logger()
 
 SITE = "docs"
 EVERY = 0.3
-PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for=0.5, window=5.0)
+PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for=0.5, window=5.0, listing_share=1.0)
 ANY_LOSS = Guard(share=1.0, pages=100_000)
 """The guard would keep pages that an index made from scratch does not have."""
 SIZES = Sizes(60, 20)

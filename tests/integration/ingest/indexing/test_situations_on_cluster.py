@@ -273,7 +273,7 @@ async def test_a_page_comes_changes_moves_and_goes_while_a_watcher_and_two_servi
         return await pipe.events.lag(PAGES, INDEXER_GROUP) == 0
 
     publish(docs, other=html("Other", "<p>Another page.</p>"))
-    pipe.pace = Pace(first=0.2, soonest=0.1, slowest=0.2, full=0.2, misses=2, missing_for=0.3)
+    pipe.pace = Pace(first=0.2, soonest=0.1, slowest=0.2, full=0.2, misses=2, missing_for=0.3, listing_share=1.0)
     pipe.clock = SystemClock()  # type: ignore[assignment]
     async with pipe.indexers() as first, pipe.indexers() as second, asyncio.TaskGroup() as group:
         services = [pipe.service(first), pipe.service(second)]
