@@ -42,7 +42,7 @@ async def test_a_question_is_answered_shown_kept_and_told(office: Office) -> Non
     assert (exchange.owner, exchange.lease_until, exchange.attempts) == ("", None, 1)
     assert exchange.posted is not None
     assert office.delivery.texts() == ["About Question 1? [1]"]
-    assert office.delivery.messages[exchange.posted.ts].signs == ["get_toc"]
+    assert office.delivery.messages[exchange.posted.ts].statuses == ["get_toc"]
     assert await office.endings() == [(asked.id, "answered")]
     assert await office.events.lag(QUESTIONS_TOPIC, "answer") == 0
 
@@ -103,7 +103,7 @@ async def test_what_a_killed_worker_began_another_one_ends_in_the_same_message(o
     async with office.service():
         [exchange] = await office.over(asked)
     assert exchange.attempts == 2
-    assert [(message.text, message.speakers) for message in office.delivery.messages.values()] == [
+    assert [(message.text, message.writers) for message in office.delivery.messages.values()] == [
         ("About Question 1? [1]", 2)
     ]
 

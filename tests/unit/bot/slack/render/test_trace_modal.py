@@ -1,4 +1,4 @@
-"""The modals, and signs of life: within Slack's limits, marked, neutral."""
+"""The modals, and what is shown while an answer is made: within Slack's limits, marked, neutral."""
 
 from __future__ import annotations
 
