@@ -25,7 +25,7 @@ from ingest.model import PageEvent
 from ingest.ports import EventLog
 from tests.chaos.changing_site import ChangingSite
 from tests.chaos.fleet import Fleet, Heard
-from tests.contract.log_reading import eventually
+from tests.waiting import eventually
 
 QUIET_CYCLES = 5
 """So many cycles in a row that find all as it should be: more than the longest pause between two looks at a page."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from ingest.ports import Consumer, EventLog, Record
 
@@ -63,12 +62,3 @@ async def keys_in_one_partition(log: EventLog, topic: str, count: int) -> Sequen
         longest = max(partitions.values(), key=len)
         assert len(longest) >= count
         return longest[:count]
-
-
-async def eventually(check: Callable[[], Awaitable[bool]], within: float = JOINED) -> None:
-    """Wait until it is so. Raises TimeoutError."""
-    async with asyncio.timeout(within):
-        while True:
-            if await check():
-                return
-            await asyncio.sleep(0.05)

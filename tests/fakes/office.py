@@ -26,6 +26,7 @@ from navigator.answer import Answer, Passage, Step
 from navigator.question.rewrite import Earlier
 from tests.fakes import exchanges
 from tests.fakes.pipeline import WallClock
+from tests.waiting import eventually
 
 QUICKLY = AnsweringLimits(
     timeout=20.0,
@@ -200,18 +201,12 @@ class Office:
             kept = [await self.store.exchange(one.id) for one in questions]
             return all(one and one.exchange.over for one in kept)
 
-        await until(done, seconds)
+        await eventually(done, seconds)
         return [kept.exchange for one in questions if (kept := await self.store.exchange(one.id))]
 
     async def endings(self) -> list[tuple[str, str]]:
         records = [record async for record in self.events.read(ANSWERS_TOPIC)]
         return [(ending.question, ending.outcome) for ending in map(load_ending, (r.value for r in records))]
-
-
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

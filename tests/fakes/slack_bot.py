@@ -39,6 +39,7 @@ from tests.fakes.messages_api import MessagesApi
 from tests.fakes.notes import MemoryNotes
 from tests.fakes.site import IndexedSite, html, indexed_site
 from tests.fakes.slack import Channel, FakeSlack, Message
+from tests.waiting import WITHIN_SECONDS, eventually
 
 PUMPS = "https://docs.example.test/pumps.html"
 PAGES = {
@@ -81,28 +82,30 @@ class Bot:
     async def exchanges(self) -> list[Exchange]:
         return [exchange async for exchange in self.store.exchanges()]
 
-    async def until(self, condition: Callable[[list[Exchange]], object], patience: float = 15) -> None:
+    async def until(self, condition: Callable[[list[Exchange]], object], patience: float = WITHIN_SECONDS) -> None:
         """Wait until it holds of all exchanges."""
-        async with asyncio.timeout(patience):
-            while not condition(await self.exchanges()):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
 
-    async def over(self, count: int, patience: float = 15) -> list[Exchange]:
+        async def holds() -> bool:
+            return bool(condition(await self.exchanges()))
+
+        await eventually(holds, patience)
+
+    async def over(self, count: int, patience: float = WITHIN_SECONDS) -> list[Exchange]:
         """All exchanges, once so many are over."""
         await self.until(lambda exchanges: sum(exchange.over for exchange in exchanges) >= count, patience)
         return await self.exchanges()
 
     async def idle(self) -> None:
         """Wait until every question in the log has been dealt with."""
-        async with asyncio.timeout(15):
-            while await self.events.lag(QUESTIONS_TOPIC, ANSWER_GROUP):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+
+        async def none_waits() -> bool:
+            return await self.events.lag(QUESTIONS_TOPIC, ANSWER_GROUP) == 0
+
+        await eventually(none_waits)
 
     async def settings_kept(self, channel: Channel) -> None:
         """Wait until the channel has settings of its own."""
-        async with asyncio.timeout(15):
-            while await self.store.channel(channel.team, channel.id) is None:  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await eventually(lambda: self.store.channel(channel.team, channel.id))
 
     async def answered(self, question: Message, channel: Channel, count: int = 1) -> list[Message]:
         """What ritbot said in the thread of the question, once it has said so many messages that are finished."""

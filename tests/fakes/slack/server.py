@@ -47,12 +47,12 @@ from tests.fakes.slack.state import (
     User,
 )
 from tests.fakes.slack.web_api import Faults, WebApi
+from tests.waiting import WITHIN_SECONDS
 
 SCOPES = (
     "app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands",
     "groups:history", "groups:read", "im:history", "im:read", "im:write", "users:read",
 )  # fmt: skip
-PATIENCE = 20.0
 
 
 class FakeSlack:
@@ -241,7 +241,7 @@ class FakeSlack:
         """All that was sent is acknowledged, or given up."""
         await self.deliveries.settled()
 
-    async def until(self, condition: Callable[[], object], *, patience: float = PATIENCE) -> None:
+    async def until(self, condition: Callable[[], object], *, patience: float = WITHIN_SECONDS) -> None:
         """Wait until it holds; fails after `patience` seconds."""
         end = time.monotonic() + patience
         while not condition():

@@ -8,7 +8,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from deploy.serving.local_socket import (
     request,
 )
 from ingest.errors import SiteUnusable
+from tests.waiting import eventually
 
 Json = dict[str, Any]
 
@@ -76,12 +77,6 @@ def desk() -> Desk:
     return Desk()
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
-            await asyncio.sleep(0.005)
-
-
 async def raw(folder: Path, do: str, body: bytes, **headers: str) -> Json:
     """The reply to a request that no client of ours would send."""
     transport = httpx.AsyncHTTPTransport(uds=str(folder / NAME))
@@ -122,7 +117,7 @@ async def test_nobody_listens_before_and_after(desk: Desk, tmp_path: Path) -> No
 async def test_many_requests_are_in_hand_at_once(desk: Desk, tmp_path: Path) -> None:
     async with desk.open(tmp_path):
         asked = [asyncio.create_task(request(tmp_path, "wait", {"n": n})) for n in range(40)]
-        await until(lambda: len(desk.begun) == 40)
+        await eventually(lambda: len(desk.begun) == 40)
         desk.go_on.set()
         assert [done["n"] for done in await asyncio.gather(*asked)] == list(range(40))
 
@@ -131,9 +126,9 @@ async def test_a_client_that_goes_away_ends_its_work_and_no_other(desk: Desk, tm
     async with desk.open(tmp_path):
         leaves = asyncio.create_task(request(tmp_path, "wait", {"n": 1}))
         stays = asyncio.create_task(request(tmp_path, "wait", {"n": 2}))
-        await until(lambda: len(desk.begun) == 2)
+        await eventually(lambda: len(desk.begun) == 2)
         leaves.cancel()
-        await until(lambda: desk.cancelled == [{"n": 1}])
+        await eventually(lambda: desk.cancelled == [{"n": 1}])
         desk.go_on.set()
         assert await stays == {"n": 2}
 
@@ -141,7 +136,7 @@ async def test_a_client_that_goes_away_ends_its_work_and_no_other(desk: Desk, tm
 async def test_a_server_that_stops_lets_the_work_in_hand_finish_and_takes_no_more(desk: Desk, tmp_path: Path) -> None:
     async with desk.open(tmp_path, grace=20.0):
         asked = asyncio.create_task(request(tmp_path, "wait", {"n": 1}))
-        await until(lambda: bool(desk.begun))
+        await eventually(lambda: bool(desk.begun))
         asyncio.get_running_loop().call_later(0.1, desk.go_on.set)
     assert await asked == {"n": 1}
     assert not await listens(tmp_path)
@@ -150,7 +145,7 @@ async def test_a_server_that_stops_lets_the_work_in_hand_finish_and_takes_no_mor
 async def test_work_that_outlasts_the_grace_is_cancelled_and_its_client_is_told(desk: Desk, tmp_path: Path) -> None:
     async with desk.open(tmp_path, grace=0.05):
         asked = asyncio.create_task(request(tmp_path, "wait", {"n": 1}))
-        await until(lambda: bool(desk.begun))
+        await eventually(lambda: bool(desk.begun))
     assert desk.cancelled == [{"n": 1}]
     with pytest.raises(NotAnswered, match="ended before it had answered"):
         await asked

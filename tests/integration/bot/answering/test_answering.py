@@ -22,7 +22,8 @@ from ingest.events.topics import dead_topic
 from navigator.answer import Usage
 from tests.fakes import exchanges
 from tests.fakes.exchanges import question
-from tests.fakes.office import QUICKLY, Office, open_office, until
+from tests.fakes.office import QUICKLY, Office, open_office
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ async def test_the_same_question_three_times_at_two_services_with_a_restart_is_a
         async def empty() -> bool:
             return await office.events.lag(QUESTIONS_TOPIC, "answer") == 0
 
-        await until(empty)
+        await eventually(empty)
     assert office.replier.asked == ["Question 1?"]
     assert len(office.delivery.messages) == 1
 
@@ -96,7 +97,7 @@ async def test_what_a_killed_worker_began_another_one_ends_in_the_same_message(o
         kept = await office.store.exchange(asked.id)
         return bool(kept and kept.exchange.posted)
 
-    await until(begun)
+    await eventually(begun)
     killed.cancel()
     await asyncio.gather(killed, return_exceptions=True)
     office.replier.may.set()
@@ -127,11 +128,7 @@ async def test_stop_is_seen_by_whichever_process_answers(office: Office) -> None
     office.replier.may.clear()
     await office.ask(asked)
     async with office.service():
-
-        async def begun() -> bool:
-            return bool(office.replier.asked)
-
-        await until(begun)
+        await eventually(lambda: office.replier.asked)
         assert await ask_to_stop(office.store, asked.id)
         [exchange] = await office.over(asked)
     assert exchange.state == "stopped"
@@ -146,11 +143,7 @@ async def test_a_worker_that_slept_too_long_leaves_the_answer_to_its_successor(o
     office.replier.may.clear()
     await office.ask(asked)
     async with office.service():
-
-        async def begun() -> bool:
-            return bool(office.delivery.messages)
-
-        await until(begun)
+        await eventually(lambda: office.delivery.messages)
         kept = await office.store.exchange(asked.id)
         assert kept is not None
         other = replace(kept.exchange, state="done", owner="", lease_until=None, answer=exchanges.answer())
@@ -166,7 +159,7 @@ async def test_a_worker_that_slept_too_long_leaves_the_answer_to_its_successor(o
         async def empty() -> bool:
             return await office.events.lag(QUESTIONS_TOPIC, "answer") == 0
 
-        await until(empty)
+        await eventually(empty)
     assert all("About" not in text for text in office.delivery.texts())
     assert await office.endings() == []
 
@@ -290,7 +283,7 @@ async def test_what_is_no_question_goes_to_the_dead_letters(office: Office) -> N
         async def dead() -> bool:
             return bool([record async for record in office.events.read(dead_topic(QUESTIONS_TOPIC))])
 
-        await until(dead)
+        await eventually(dead)
 
 
 async def test_a_claim_waits_for_nobody_and_one_of_many_wins(office: Office) -> None:

@@ -17,8 +17,9 @@ from bot.slack.outbound.delivery import SlackDelivery
 from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import Workspaces
 from tests.fakes.exchanges import question
-from tests.fakes.office import QUICKLY, Office, open_office, until
+from tests.fakes.office import QUICKLY, Office, open_office
 from tests.fakes.slack import SERVER_ERROR, FakeSlack, Fault, words
+from tests.waiting import eventually
 
 DOWN = DeliveryFailed("down", passing=True)
 SOON = replace(QUICKLY, insist_after=0.1, give_up_after=60.0)
@@ -38,7 +39,7 @@ async def waits(office: Office, asked: Question, seconds: float = 0.0) -> Exchan
         since = kept.exchange.unshown_since if kept else None
         return since is not None and (office.clock.now() - since).total_seconds() >= seconds
 
-    await until(unshown)
+    await eventually(unshown)
     kept = await office.store.exchange(asked.id)
     assert kept is not None
     return kept.exchange

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.contract.log_reading import eventually
 from tests.integration.ingest.events.log_worker import open_log
+from tests.waiting import eventually
 
 KEYS = 20
 ROUNDS = 15

@@ -13,8 +13,9 @@ from ingest.events.kafka.event_log import KafkaEventLog
 from ingest.events.kafka.group import GroupTiming
 from ingest.events.topics import dead_topic
 from ingest.ports import Consumer, EventLog, Record
-from tests.contract.log_reading import JOINED, SPREAD, all_of, append_all, eventually, one, read
+from tests.contract.log_reading import JOINED, SPREAD, all_of, append_all, one, read
 from tests.servers.kafka import Kafka
+from tests.waiting import eventually
 
 HAND_OVER = 1.5
 """Seconds for which work in hand may hold up a rebalance."""

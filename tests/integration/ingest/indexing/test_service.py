@@ -28,6 +28,7 @@ from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
 from ingest.model import PageEvent, Site
 from ingest.ports import Record
 from tests.fakes.pipeline import SOON, Pipeline, WallClock, open_fetcher, pipeline
+from tests.waiting import eventually
 
 BASE = "https://docs.example.test/"
 Handler = Callable[[PageEvent], Awaitable[Outcome]]
@@ -238,9 +239,7 @@ async def test_stopping_does_not_wait_for_a_store_that_is_away(pipe: Pipeline) -
     handling = Handling(a=(10_000, StoreUnavailable("no answer")))
     running = service(pipe, handling, patience=WorkerPolicy(pause=30.0, longest=30.0))
     task = asyncio.create_task(running.run())
-    async with asyncio.timeout(20):
-        while not handling.seen:  # noqa: ASYNC110 - what it waits for tells nobody
-            await asyncio.sleep(0.01)
+    await eventually(lambda: handling.seen)
     async with asyncio.timeout(10):  # the pause is of 15 seconds at least
         running.stop()
         await task

@@ -30,7 +30,6 @@ from ingest.stores.cluster.vectors import QdrantVectors
 from ingest.stores.cluster.words import OpenSearchWords
 from ingest.watch.schedule import Pace
 from tests.contract.conftest import remove
-from tests.contract.log_reading import eventually
 from tests.fakes.between import Between, refuse_item
 from tests.fakes.docsite import DocSite, redirect, slow, status
 from tests.fakes.embedder import HashingEmbedder
@@ -39,6 +38,7 @@ from tests.fakes.qdrant_server import Fault, QdrantServer
 from tests.fakes.site import html
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch as Node
+from tests.waiting import eventually
 
 QUICK = GroupTiming(session=1.5, hand_over=1.5)
 WITHIN = 30.0

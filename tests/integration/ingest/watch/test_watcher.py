@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +20,11 @@ from ingest.sites.fetch import HttpFetcher
 from ingest.watch.report import accept, watch_report
 from ingest.watch.schedule import site_key
 from ingest.watch.watcher import folder_changes
-from tests.contract.log_reading import eventually
 from tests.fakes.docsite import DocSite, page, redirect, status
 from tests.fakes.pipeline import Pipeline, open_fetcher, pipeline
 from tests.fakes.publishing import many, publish, write
 from tests.fakes.site import html
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -39,12 +39,6 @@ async def shelf(folder: Path) -> AsyncIterator[Pipeline]:
     async with pipeline(Site("docs", str(folder))) as pipe:
         await pipe.settle()
         yield pipe
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not true():  # noqa: ASYNC110  # nobody tells when a server was asked
-            await asyncio.sleep(0.005)
 
 
 # --- the guard
@@ -276,7 +270,7 @@ async def test_two_watchers_at_once_do_no_harm(pipe: Pipeline, docs: DocSite) ->
 async def test_a_cycle_that_is_cut_off_is_made_good_by_the_next(pipe: Pipeline, docs: DocSite) -> None:
     publish(docs, **many(12))
     cut = asyncio.create_task(pipe.cycle())
-    await until(lambda: docs.count("/p5") > 0)
+    await eventually(lambda: docs.count("/p5") > 0)
     cut.cancel()
     with suppress(asyncio.CancelledError):
         await cut
@@ -315,7 +309,7 @@ async def test_a_running_watcher_outlives_a_store_that_is_away(pipe: Pipeline, d
     publish(docs, a=html("A", "<p>Page a.</p>"))
     real, pipe.trees = pipe.trees, AwayAtFirst()  # type: ignore[assignment]
     running = asyncio.create_task(pipe.watcher(every=0.02).run())
-    await until(lambda: docs.count("/a") == 4)
+    await eventually(lambda: docs.count("/a") == 4)
     running.cancel()
     with suppress(asyncio.CancelledError):
         await running

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from navigator.strategies.rit import Rit
 from tests.fakes.annotator import Annotator
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import IndexedSite, TickingClock, html, indexed_site
+from tests.waiting import eventually
 
 BASE = "https://docs.example.test/"
 PRIMING = (
@@ -181,18 +182,12 @@ async def test_at_the_ceiling_the_run_ends_and_the_next_one_goes_on(place: Place
     assert len(set(place.annotator.asked)) == len(place.annotator.asked) == 2
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(30):
-        while not await condition():  # noqa: ASYNC110 - what is waited for is in a store
-            await asyncio.sleep(0.005)
-
-
 async def test_a_run_that_is_cancelled_half_way_keeps_what_was_answered(memory: Path) -> None:
     body = "".join(f"<h2>Part {n}</h2><p>Part {n}. {PRIMING}</p>" for n in range(8))
     async with opened(memory, {f"{BASE}parts": html("ChunkPassages", body)}) as place:
         place.api.always(Annotator(pace=0.02))
         running = asyncio.create_task(place.run(workers=2))
-        await until(lambda: place.notes.any("summary"))
+        await eventually(lambda: place.notes.any("summary"))
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
