@@ -87,7 +87,7 @@ async def test_a_person_a_channel_and_a_day_have_limits_that_are_told_politely(
 async def test_a_ceiling_on_costs_that_nobody_can_count_is_refused_at_the_start(
     tmp_path: Path, slack: FakeSlack, api: MessagesApi
 ) -> None:
-    half = written(api, timeout=20).model_copy(update={"prices": PriceSettings(input=1.0, output=5.0)})
+    half = written(api, timeout=20).model_copy(update={"prices": PriceSettings(input=1.0)})
     for model in (written(api, timeout=20), half):
         with pytest.raises(SettingsError, match=r"model\.prices"):
             async with bot(tmp_path, slack, model=model, limits=AnswersSettings(daily_cost=1.0)):

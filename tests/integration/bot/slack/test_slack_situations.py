@@ -263,15 +263,6 @@ async def test_a_wrong_token_and_a_missing_scope_are_said_at_the_start(tmp_path:
                 pass
 
 
-async def test_a_dropped_socket_is_connected_again_and_nothing_is_lost(tmp_path: Path, slack: FakeSlack) -> None:
-    ada, general = slack.person("Ada"), slack.channel("general")
-    async with bot(tmp_path, slack, ping=0.2) as ritbot:
-        for connection in tuple(slack.socket.connections):
-            connection.abort()
-        question = await ada.mention(general, QUESTION)
-        await ritbot.answered(question, general)
-
-
 async def test_notifications_of_different_answers_differ(tmp_path: Path, slack: FakeSlack) -> None:
     """Situation 14."""
     ada, general = slack.person("Ada"), slack.channel("general")

@@ -14,6 +14,7 @@ from bot.errors import SlackClosed
 from bot.slack.inbound.socket_mode import Socket
 from bot.slack.outbound.client import quiet_client
 from tests.fakes.slack import SERVER_ERROR, FakeSlack, Fault
+from tests.waiting import eventually
 
 REVOKED = Fault(error="invalid_auth")
 
@@ -77,6 +78,13 @@ async def test_a_connection_over_which_something_comes_is_kept(slack: FakeSlack)
         assert slack.socket.opened == 1
 
 
+async def test_a_connection_that_is_cut_is_opened_again_and_nothing_is_lost(slack: FakeSlack) -> None:
+    async with listening(slack) as app:
+        slack.socket.connections[0].abort()
+        await heard(slack, app, "Are you there?")
+        assert slack.socket.opened == 2
+
+
 async def test_a_connection_that_the_library_gave_up_is_replaced(slack: FakeSlack) -> None:
     """Situation 5: the session is closed, nobody makes another, and the process looks alive."""
     async with listening(slack, dead=0.5) as app:
@@ -96,9 +104,11 @@ async def test_while_there_is_no_connection_it_says_so_and_then_connects(slack: 
         slack.faults.always("apps.connections.open", SERVER_ERROR)
         for connection in tuple(slack.socket.connections):
             connection.abort()
-        async with asyncio.timeout(10):
-            while await connected(app):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+
+        async def is_alone() -> bool:
+            return not await connected(app)
+
+        await eventually(is_alone)
         slack.faults.none()
         await heard(slack, app, "Are you there?")
         await app.socket.check()
