@@ -33,7 +33,11 @@ def _web(value: str) -> str:
 
 
 def _start(value: str) -> str:
-    return _web(value) if "://" in value else value
+    if "://" not in value:
+        return value
+    if "@" in urlsplit(_web(value)).netloc:
+        raise PydanticCustomError(TAKES, "an address without a password; set Authorization in headers for that")
+    return value
 
 
 Text = Annotated[str, Field(min_length=1)]

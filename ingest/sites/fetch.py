@@ -19,13 +19,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ingest.errors import Blocked, FetchFailed
+from ingest.errors import Blocked, FetchFailed, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetched
 from ingest.retry import RetryPolicy, Sleep, retry_after, retrying
 from ingest.sites.http_exchange import HttpExchange, Transient
 from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness
-from ingest.sites.robots import RobotsFiles, robots_url
+from ingest.sites.robots import MAX_ROBOTS_BYTES, RobotsFiles, robots_url
 from ingest.sites.scope import on_site
 from ingest.urls import resolve
 
@@ -59,10 +59,16 @@ class HttpFetcher:
         self._sleep = sleep
         self._retries = RetryPolicy(attempts, pause=0.5, asked=MAX_WAIT_SECONDS)
         self._politeness = Politeness(site.concurrency, site.delay, sleep=sleep, monotonic=monotonic)
-        self._robots = RobotsFiles(partial(self._follow, headers={}, obey=False), user_agent.partition("/")[0].strip())
+        read_robots = partial(self._follow, headers={}, obey=False, read_bytes=MAX_ROBOTS_BYTES)
+        self._robots = RobotsFiles(read_robots, user_agent.partition("/")[0].strip())
 
     async def __aenter__(self) -> Self:
-        """Raises SiteUnusable if the site's CA file or proxy cannot be used."""
+        """Raises SiteUnusable if the site's start holds a password, or its CA file or proxy cannot be used."""
+        if "@" in urlsplit(self._site.start).netloc:
+            raise SiteUnusable(
+                f"start of site {self._site.name} holds a user name or a password; leave it out, since addresses are shown,"
+                " and set headers for this site instead: Authorization, with its value from the environment"
+            )
         await self._exchange.__aenter__()
         return self
 
@@ -79,11 +85,13 @@ class HttpFetcher:
         conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
         return await self._follow(url, {name: value for name, value in conditions.items() if value})
 
-    async def _follow(self, url: str, headers: Mapping[str, str], *, obey: bool = True) -> Fetched:
+    async def _follow(
+        self, url: str, headers: Mapping[str, str], *, obey: bool = True, read_bytes: int | None = None
+    ) -> Fetched:
         hops: list[tuple[str, int]] = []
         while True:
             crawl_delay = await self._permitted(url) if obey and self._site.obey_robots else 0.0
-            fetched = await self._persist(url, headers, crawl_delay)
+            fetched = await self._persist(url, headers, crawl_delay, read_bytes)
             location = fetched.headers.get("location")
             if fetched.status not in _REDIRECTS or not location:
                 return replace(fetched, hops=tuple(hops))
@@ -116,14 +124,16 @@ class HttpFetcher:
             raise Blocked(f"{robots_url(url)} does not allow {url}; if the site is your own, set obey_robots = false")
         return rules.crawl_delay
 
-    async def _persist(self, url: str, headers: Mapping[str, str], crawl_delay: float) -> Fetched:
+    async def _persist(
+        self, url: str, headers: Mapping[str, str], crawl_delay: float, read_bytes: int | None
+    ) -> Fetched:
         """Try until there is an answer that is neither 429 nor 5xx, or the attempts are used up."""
         tries = 0
 
         async def attempt() -> Fetched:
             nonlocal tries
             tries += 1
-            return await self._attempt(url, headers, crawl_delay)
+            return await self._attempt(url, headers, crawl_delay, read_bytes)
 
         try:
             return await retrying(attempt, self._retries, _asked, sleep=self._sleep, chance=self._rng.random)
@@ -131,10 +141,12 @@ class HttpFetcher:
             told = f"{failure}, in {tries} attempts" if tries > 1 else str(failure)
             raise FetchFailed(told, failure.retry_after) from failure
 
-    async def _attempt(self, url: str, headers: Mapping[str, str], crawl_delay: float) -> Fetched:
+    async def _attempt(
+        self, url: str, headers: Mapping[str, str], crawl_delay: float, read_bytes: int | None
+    ) -> Fetched:
         host = urlsplit(url).netloc
         async with self._politeness.turn(host, crawl_delay):
-            fetched = await self._exchange.get(url, headers)
+            fetched = await self._exchange.get(url, headers, read_bytes)
         if fetched.status < 500 and fetched.status != _TOO_MANY_REQUESTS:
             return fetched
         wait = retry_after(fetched.headers)

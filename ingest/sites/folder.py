@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -63,22 +66,23 @@ class FolderFetcher:
     def _read(self, url: str, key: str) -> Fetched:
         path = self._root / os.fsdecode(unquote_to_bytes(key.removeprefix(self._base)))
         try:
-            if not _is_inside(path, self._root):
-                raise Blocked(f"{url} leads out of the folder {self._root}")
-            if path.is_dir():
-                return self._read_index(url, key, path)
-            if not path.is_file():
-                return Fetched(url, 404, b"")
-            if path.stat().st_size > self._site.max_bytes:
-                raise PageTooLarge(
-                    f"{path} is larger than {self._site.max_bytes:,} bytes; raise max_bytes for this site"
-                )
-            content_type = _CONTENT_TYPES.get(path.suffix.lower(), "application/octet-stream")
-            return Fetched(url, 200, path.read_bytes(), content_type)
-        except FileNotFoundError:
+            with _opened(path, self._root) as descriptor:
+                kind = os.fstat(descriptor).st_mode
+                if stat.S_ISDIR(kind):
+                    return self._read_index(url, key, path)
+                if not stat.S_ISREG(kind):
+                    return Fetched(url, 404, b"")
+                with open(descriptor, "rb", closefd=False) as file:
+                    body = file.read(self._site.max_bytes + 1)
+        except _OutsideError:
+            raise Blocked(f"{url} leads out of the folder {self._root}") from None
+        except (FileNotFoundError, NotADirectoryError):
             return Fetched(url, 404, b"")
         except (OSError, ValueError) as error:
             raise FetchFailed(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        if len(body) > self._site.max_bytes:
+            raise PageTooLarge(f"{path} is larger than {self._site.max_bytes:,} bytes; raise max_bytes for this site")
+        return Fetched(url, 200, body, _CONTENT_TYPES.get(path.suffix.lower(), "application/octet-stream"))
 
     def _read_index(self, url: str, key: str, path: Path) -> Fetched:
         name = next((name for name in _INDEX_FILES if (path / name).is_file()), None)
@@ -99,6 +103,7 @@ def list_pages(site: Site) -> dict[str, str]:
     _check_folder(site)
     root, base = Path(os.path.abspath(site.start)), base_url(site)
     pages: dict[str, str] = {}
+    outside: list[str] = []
     for folder, folders, files in os.walk(root, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_PAGES]
         for name in files:
@@ -106,9 +111,11 @@ def list_pages(site: Site) -> dict[str, str]:
             if path.suffix.lower() not in _PAGE_SUFFIXES or name.startswith("."):
                 continue
             if path.is_symlink() and not _is_inside(path, root):
-                log.warning("page_skipped", path=str(path), why="a link out of the folder")
+                outside.append(str(path))
                 continue
             pages[page_key(base + quote(os.fsencode(path.relative_to(root).as_posix())))] = _mark(path)
+    if outside:
+        log.warning("pages_skipped", path=outside[0], count=len(outside), why="links out of the folder")
     return dict(sorted(pages.items()))
 
 
@@ -122,6 +129,28 @@ def _mark(path: Path) -> str:
 
 def _is_inside(path: Path, root: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+class _OutsideError(Exception):
+    """A path leads out of the folder."""
+
+
+@contextmanager
+def _opened(path: Path, root: Path) -> Iterator[int]:
+    """The descriptor of the file or directory that `path` means, opened step by step from the folder, no link followed on
+    the way: what a check has seen may be a link to somewhere else by the time it is opened. Raises _OutsideError, OSError."""
+    top, real = os.path.realpath(root), Path(os.path.realpath(path))
+    if not real.is_relative_to(top):
+        raise _OutsideError
+    at = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for name in real.relative_to(top).parts:
+            inner = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)  # a pipe must not block
+            os.close(at)
+            at = inner
+        yield at
+    finally:
+        os.close(at)
 
 
 def _check_folder(site: Site) -> None:

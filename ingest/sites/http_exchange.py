@@ -61,8 +61,9 @@ class HttpExchange:
         self._transport = None
         await self._stack.aclose()
 
-    async def get(self, url: str, headers: Mapping[str, str]) -> Fetched:
-        """Whatever the server answers. The body is at most the site's `max_bytes`, after decompression too.
+    async def get(self, url: str, headers: Mapping[str, str], read_bytes: int | None = None) -> Fetched:
+        """Whatever the server answers. The body is at most the site's `max_bytes`, after decompression too; where
+        `read_bytes` is given, its first so many bytes, and the rest is left.
         Raises Transient (no connection, no complete answer in time) and FetchFailed (the rest)."""
         if self._transport is None:
             raise RuntimeError("Exchange is not open")
@@ -73,7 +74,7 @@ class HttpExchange:
             async with asyncio.timeout(self._site.timeout):
                 response = await self._transport.handle_async_request(request)
                 async with aclosing(response):
-                    body = await self._body(url, response)
+                    body = await self._body(url, response, read_bytes)
         except (TimeoutError, httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._translated(url, error) from error
         received = dict(response.headers)
@@ -85,18 +86,21 @@ class HttpExchange:
             merged.update(httpx.Headers(self._site.headers, encoding="utf-8"))
         return merged
 
-    async def _body(self, url: str, response: httpx.Response) -> bytes:
+    async def _body(self, url: str, response: httpx.Response, read_bytes: int | None) -> bytes:
         encoding = response.headers.get("content-encoding", "").strip().lower()
-        decoder = Gunzip(self._site.max_bytes) if encoding in _GZIP else None
+        limit = read_bytes or self._site.max_bytes
+        decoder = Gunzip(limit) if encoding in _GZIP else None
         body = bytearray()
         try:
             async for data in _raw(response):
                 if not decoder and encoding not in _PLAIN:
                     raise FetchFailed(f"{url} came encoded as {encoding!r}, which was not asked for")
                 body += decoder.feed(data) if decoder else data
-                if len(body) > self._site.max_bytes:
+                if len(body) > limit:
                     raise TooLarge
-        except TooLarge:
+        except TooLarge as error:
+            if read_bytes:
+                return bytes((body + error.decoded)[:read_bytes])
             raise PageTooLarge(
                 f"{url} is larger than {self._site.max_bytes:,} bytes; raise max_bytes for this site, or exclude the page"
             ) from None

@@ -22,6 +22,21 @@ from ingest.errors import Blocked
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_REFUSED = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "::/96",  # IPv4-compatible, deprecated (RFC 4291)
+            "::ffff:0:0:0/96",  # IPv4-translated (RFC 2765): a translator would reach the IPv4 address in it
+            "64:ff9b:1::/48",  # local-use NAT64 (RFC 8215)
+            "3fff::/20",  # documentation (RFC 9637)
+            "5f00::/16",  # segment routing (RFC 9602)
+            "fec0::/10",  # site-local, deprecated (RFC 3879)
+            "192.88.99.0/24",  # 6to4 relays, deprecated (RFC 7526)
+        ),
+    )
+)
+"""What Python 3.11 calls global, and is not, or leads to what is not."""
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
@@ -34,11 +49,14 @@ def is_public(address: str) -> bool:
     """Whether the IP address belongs to the public Internet: not loopback, private, link-local, shared
     or reserved, not multicast, and no IPv6 form of an IPv4 address that is."""
     ip = ipaddress.ip_address(address)
+    if any(ip in network for network in _REFUSED):
+        return False
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
         if ip in _NAT64:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        ip = inner or ip
+        if inner is not None:
+            return is_public(str(inner))
     return ip.is_global and not ip.is_multicast
 
 

@@ -360,6 +360,23 @@ class TestManners:
         assert docs.count("/robots.txt") == 1
         assert docs.count("/private") == 0
 
+    async def test_a_start_with_a_password_is_refused_with_what_to_do_instead(self) -> None:
+        site = Site(name="docs", start="https://me:secret@docs.test/")
+        with pytest.raises(SiteUnusable, match="set headers for this site instead") as caught:
+            async with HttpFetcher(site, user_agent="ritbot/0 (+test)"):
+                pass
+        assert "secret" not in str(caught.value)
+
+    @pytest.mark.parametrize("packed", [False, True])
+    async def test_of_a_robots_txt_500_kib_are_read_and_the_rest_is_left(self, docs: DocSite, packed: bool) -> None:
+        rules = b"User-agent: *\nDisallow: /private\n" + b"# more\n" * 200_000 + b"Disallow: /late\n"
+        docs.pages |= {"/robots.txt": gzipped(rules) if packed else page(rules), "/private": "secret", "/late": "late"}
+        async with fetcher_of(site_of(docs, obey_robots=True, max_bytes=600_000)) as fetcher:
+            assert len((await fetcher.fetch(docs.url("/robots.txt"))).body) == 500 * 1024
+            assert (await fetcher.fetch(docs.url("/late"))).body
+            with pytest.raises(Blocked):
+                await fetcher.fetch(docs.url("/private"))
+
     async def test_robots_txt_can_be_set_aside(self, docs: DocSite) -> None:
         docs.pages |= {"/robots.txt": page("User-agent: *\nDisallow: /"), "/a": "A"}
         async with fetcher_of(site_of(docs)) as fetcher:

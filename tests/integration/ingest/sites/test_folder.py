@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,38 @@ async def test_what_cannot_be_a_file_does_not_break_it(docs: Path, path: str) ->
             assert (await fetcher.fetch(BASE + path)).status == 404
         except FetchFailed as failure:
             assert "cannot be read" in str(failure)  # noqa: PT017
+
+
+async def test_a_link_that_flips_while_it_is_read_leads_nowhere(docs: Path) -> None:
+    """A folder that somebody else writes: a link inside points in and out by turns, as fast as it can."""
+    (docs / "flip.html").symlink_to("index.html")
+    (docs / "way").symlink_to("guide")
+    ended = threading.Event()
+
+    def flip() -> None:
+        turn = 0
+        while not ended.is_set():
+            turn += 1
+            for name, inside, outside in (("flip.html", "index.html", "../secret.html"), ("way", "guide", "..")):
+                fresh = docs / f".{name}"
+                fresh.symlink_to(outside if turn % 2 else inside)
+                fresh.rename(docs / name)
+
+    flipping = threading.Thread(target=flip)
+    flipping.start()
+    bodies = set()
+    try:
+        async with FolderFetcher(published(docs)) as fetcher:
+            for path in ["flip.html", "way/secret.html", "way/index.html"] * 1_000:
+                try:
+                    bodies.add((await fetcher.fetch(BASE + path)).body)
+                except FetchFailed:
+                    bodies.add(b"refused")
+    finally:
+        ended.set()
+        flipping.join()
+    assert b"refused" in bodies
+    assert bodies <= {b"", b"start", b"guide", b"refused"}
 
 
 async def test_a_pipe_is_no_page(docs: Path) -> None:

@@ -243,6 +243,11 @@ SITE = '[[sites]]\nname = "docs"\nstart = "html"\n'
             '[[sites]]\nname = "a"\nstart = "ftp://x/"',
             'sites.a.start (FILE): got "ftp://x/"; it takes an http:// or https:// address',
         ),
+        (
+            '[[sites]]\nname = "a"\nstart = "https://me:hunter2@x/"',
+            'sites.a.start (FILE): got "https://…@x/"; it takes an address without a password; set Authorization in headers'
+            " for that",
+        ),
     ],
 )
 def test_a_wrong_site_is_named(toml: str, told: str, write: Write) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.sites.inflate import Gunzip, TooLarge, gunzip
+from ingest.sites.inflate import MAX_MEMBERS, Gunzip, TooLarge, gunzip
 
 
 @given(st.lists(st.binary(max_size=200), max_size=4), st.integers(1, 50))
@@ -40,3 +41,18 @@ def test_what_follows_the_last_member_is_ignored() -> None:
 def test_damaged_and_cut_data_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="gzip data"):
         gunzip(data, 1000)
+
+
+def test_empty_members_are_counted_and_cost_no_more_than_their_bytes() -> None:
+    empty = gzip.compress(b"")
+    start = time.process_time()
+    assert gunzip(empty * MAX_MEMBERS, 100) == b""
+    with pytest.raises(ValueError, match="gzip data of more than 10,000 members"):
+        gunzip(empty * 500_000, 100)
+    assert time.process_time() - start < 5
+
+
+def test_what_came_out_before_the_limit_is_given() -> None:
+    with pytest.raises(TooLarge) as caught:
+        Gunzip(100).feed(gzip.compress(b"x" * 60 + b"y" * 60))
+    assert caught.value.decoded == b"x" * 60 + b"y" * 40

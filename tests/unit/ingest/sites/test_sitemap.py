@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import gzip
 import re
+import tracemalloc
+from contextlib import nullcontext
 
 import pytest
 
 from ingest.errors import Blocked, FetchFailed
 from ingest.model import Site
-from ingest.sites.sitemap import SitemapListing, read_sitemaps
+from ingest.ports import Fetched
+from ingest.sites.sitemap import (
+    MAX_SITEMAP_BYTES,
+    MAX_SITEMAP_ENTRIES,
+    MAX_SITEMAPS,
+    SitemapListing,
+    parse_sitemap,
+    read_sitemaps,
+)
 from tests.unit.ingest.sites.shelf import Shelf
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -145,3 +155,66 @@ async def test_a_long_list_is_read_until_it_is_known_to_be_too_long() -> None:
     )
     assert len(listing.pages) == 4
     assert ROOT + "b.xml" not in shelf.asked
+
+
+async def test_an_index_of_indexes_of_very_many_files_ends_with_one_warning() -> None:
+    class Endless(Shelf):
+        async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+            self.files[url] = index(*(f"{ROOT}{len(self.asked)}-{n}.xml" for n in range(100)))
+            return await super().fetch(url)
+
+    shelf = Endless({})
+    listing = await read_sitemaps(SITE, shelf, [ROOT + "s.xml"])
+    assert len(shelf.asked) == MAX_SITEMAPS
+    assert listing.warnings == [
+        f"{100 * MAX_SITEMAPS - MAX_SITEMAPS + 1:,} sitemaps were left out: too deep in indexes, or more than 1,000"
+    ]
+
+
+async def test_files_that_cannot_be_read_are_one_warning_and_a_number() -> None:
+    listing, _ = await read({"i.xml": index(*(f"{ROOT}{n}.xml" for n in range(300)))})
+    assert listing.warnings == [
+        f"Sitemap {ROOT}0.xml was not read: the server answered with status 404",
+        "299 more sitemaps were not read either",
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<urlset {NS}>" + "<url><loc>/a</loc></url>" * (MAX_SITEMAP_ENTRIES + 1) + "</urlset>",
+        (ROOT + "\n") * (MAX_SITEMAP_ENTRIES + 1),
+    ],
+    ids=["entries", "lines"],
+)
+def test_a_file_of_more_addresses_than_are_read_is_refused(body: str) -> None:
+    with pytest.raises(ValueError, match="it lists more than 100,000 addresses"):
+        parse_sitemap(Fetched(ROOT + "s.xml", 200, body.encode()))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (f"<urlset {NS}>" + "<a/>" * (MAX_SITEMAP_BYTES // 4 - 20) + "</urlset>", "more than 1,000,000 elements"),
+        (f"<urlset {NS}>" + "<a>" * (MAX_SITEMAP_BYTES // 3 - 20), "more than 1,000,000 elements"),
+        ("\n" * 50_000_000 + "x", "no line of it is an address"),
+        (ROOT + "\n" + "\n" * 50_000_000 + "<", ""),
+    ],
+    ids=["elements", "depth", "empty lines", "an address and empty lines"],
+)  # fmt: skip
+def test_a_file_that_says_too_much_fills_no_memory(body: str, why: str) -> None:
+    """50 KB of gzip unpack to it; what is kept beside the unpacked bytes is bounded."""
+    packed = gzip.compress(body.encode(), 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=why) if why else nullcontext():
+            parse_sitemap(Fetched(ROOT + "s.xml", 200, packed))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * MAX_SITEMAP_BYTES + 50_000_000
+
+
+async def test_an_address_longer_than_any_is_no_address() -> None:
+    listing, _ = await read({"s.xml": urlset(ROOT + "a" * 10_000, ROOT + "b")})
+    assert list(listing.pages) == [ROOT + "b"]

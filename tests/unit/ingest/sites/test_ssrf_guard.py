@@ -17,6 +17,8 @@ from ingest.sites.ssrf_guard import GuardedTransport, is_public
         "127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "240.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fc00::1", "ff02::1", "2001:db8::1",
         "::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::10.0.0.1", "2002:7f00:1::",
+        "fec0::1", "feff::1", "64:ff9b:1::1", "64:ff9b:1::8.8.8.8", "::8.8.8.8", "::ffff:0:8.8.8.8", "3fff::1", "3fff:fff::1",
+        "5f00::1", "192.88.99.1", "::ffff:192.88.99.1", "2002:c058:6301::",
     ],
 )  # fmt: skip
 def test_private_addresses_are_not_public_in_any_spelling(address: str) -> None:
@@ -24,7 +26,16 @@ def test_private_addresses_are_not_public_in_any_spelling(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"]
+    "address",
+    [
+        "93.184.216.34",
+        "8.8.8.8",
+        "2606:4700::1111",
+        "::ffff:8.8.8.8",
+        "64:ff9b::8.8.8.8",
+        "2002:808:808::",
+        "192.88.98.1",
+    ],
 )
 def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(address)
