@@ -17,7 +17,7 @@ from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step
 from navigator.ports import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, UserTurn
 
-NUDGES = 2
+MAX_NUDGES = 2
 """How often a model that answers before it has read is sent back."""
 
 
@@ -41,15 +41,16 @@ async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
         must_answer = has_text and (toolbox.exhausted or run.context_share >= config.context_share)
         reply = await run.ask_model(config.system, toolbox.tools, must_answer=must_answer)
         reason = reply.ended.reason
-        if reply.calls and not must_answer and reason != "max_tokens":
+        if reply.calls and not must_answer and reason != "max_tokens":  # a turn cut short: its calls may be half
             turn = ModelTurn(reply.draft.said, reply.calls, reply.ended.echo)
             run.turns += [turn, await toolbox.answer_calls(turn, run)]
         elif toolbox.has_read or reason == "refusal":
             return run.answer(reply)
-        elif nudges == NUDGES:
+        elif nudges == MAX_NUDGES:
             return run.not_found()
         else:
             nudges += 1
+            # Endpoints refuse a turn without a word, also one that is only given back.
             run.turns += [ModelTurn(reply.draft.said or "…", echo=reply.ended.echo), UserTurn(config.read_first)]
 
 

@@ -118,7 +118,7 @@ class AnswerRun:
         self._listener = listener
         self._context_tokens = 0
         self._model_turns = 0
-        self._told = 0
+        self._told = 0  # characters of the draft up to which the listener knows it
         self._started = time.monotonic()
 
     @property
@@ -165,7 +165,7 @@ class AnswerRun:
             log.warning("citation_dropped", index=event.index, first=event.first, passages=len(passages))
 
     def _tell(self, draft: AnswerDraft) -> None:
-        """Pass on the paragraphs that are settled_length, from the first one that cites something: before that, it may be
+        """Pass on the paragraphs that are settled, from the first one that cites something: before that, it may be
         reasoning that leads to another tool call."""
         border = settled_length(draft.said)
         if self._listener is None or border <= self._told:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from navigator.agent.loop import NUDGES
+from navigator.agent.loop import MAX_NUDGES
 from navigator.answer import Usage
 from navigator.evaluation.judging.inquiry import Inquiry
 from navigator.evaluation.results import Contender
@@ -85,9 +85,9 @@ def turns(contender: Contender, budget: int, other_budget: int) -> tuple[int, in
             pages, rounds = contender.k or 1, 1 + (contender.expansions or 0) * contender.structure
             return 2, pages * rounds + 1
         case "rit":
-            return 3, budget + NUDGES + 1
+            return 3, budget + MAX_NUDGES + 1
         case _:
-            return 2, other_budget + NUDGES + 1
+            return 2, other_budget + MAX_NUDGES + 1
 
 
 def _cost(prices: Prices | None, read: int, written: int) -> float | None:

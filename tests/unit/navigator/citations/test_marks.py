@@ -86,7 +86,7 @@ SAID = st.lists(st.one_of(WORDS, st.integers(0, 4)), max_size=30)
 
 @given(SAID)
 def test_what_is_settled_is_how_the_finished_answer_begins(script: list[str | int]) -> None:
-    """Whatever is said and cited later: the text of what was settled_length only grows."""
+    """Whatever is said and cited later: the text of what was settled only grows."""
     draft, shown = AnswerDraft(), [""]
     passages = [passage(number, f"text {number}") for number in range(5)]
     for event in script:
