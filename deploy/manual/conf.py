@@ -56,7 +56,7 @@ def fill_settings(app: Any, page: str, source: list[str]) -> None:
     if page != REFERENCE:
         return
     app.env.note_dependency(root.__file__)
-    sections = {name: list(rows) for name, rows in groupby(described(), key=section)}
+    sections = {name: list(rows) for name, rows in groupby(described(), key=table_of)}
     places = PLACE.findall(source[0])
     if sorted(places) != sorted(sections):
         raise ValueError(f"{REFERENCE}.md has places for {sorted(places)}; there are settings for {sorted(sections)}")
@@ -72,10 +72,10 @@ def fill_code_map(_: Any, page: str, source: list[str]) -> None:
 def described() -> list[Described]:
     """All settings, sections together, without what holds for one machine only."""
     rows = [row._replace(default=PLATFORM_FOLDER) if row.name == "index.folder" else row for row in describe({})]
-    return sorted((row for row in rows), key=section)
+    return sorted(rows, key=table_of)
 
 
-def section(row: Described) -> str:
+def table_of(row: Described) -> str:
     return row.name.rpartition(".")[0]
 
 

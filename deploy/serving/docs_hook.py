@@ -35,7 +35,7 @@ TellWatcher = Callable[[Sequence[str] | None], Awaitable[int]]
 HOOK_PATH = "/hooks/docs"
 MAX_CLOCK_DIFFERENCE_SECONDS = 300
 """Seconds by which the sender's clock may differ."""
-MAX_BODY_BYTES = 1_000_000
+MAX_CALL_BYTES = 1_000_000
 MAX_CALL_URLS = 1_000
 
 
@@ -105,8 +105,8 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > MAX_BODY_BYTES:
-            raise HookRefused(413, f"the body is larger than {MAX_BODY_BYTES:,} bytes")
+        if len(body) > MAX_CALL_BYTES:
+            raise HookRefused(413, f"the body is larger than {MAX_CALL_BYTES:,} bytes")
     return bytes(body)
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-Loc = Sequence[str | int]
+Location = Sequence[str | int]
 
 TAKES = "takes"
 """The type of a PydanticCustomError whose message says what the setting takes."""
@@ -142,7 +142,7 @@ def _bounds(metadata: Sequence[Any]) -> str:
     return ""
 
 
-def _field(root: type[BaseModel], loc: Loc) -> tuple[Any, Sequence[Any]]:
+def _field(root: type[BaseModel], loc: Location) -> tuple[Any, Sequence[Any]]:
     """Type and metadata of the field at `loc`."""
     hint: Any = root
     metadata: Sequence[Any] = ()

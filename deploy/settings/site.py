@@ -56,7 +56,7 @@ WITHOUT_A_MODEL = ("rit", "vanilla")
 """Those that extracts can follow."""
 
 
-def plain(secret: SecretStr | None) -> str | None:
+def secret_text(secret: SecretStr | None) -> str | None:
     """A secret as it is, for the adapter that sends it."""
     return secret.get_secret_value() if secret else None
 

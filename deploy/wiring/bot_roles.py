@@ -29,7 +29,7 @@ from deploy.serving.roles import Role, SlackRoles
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.settings.site import StrategyName, plain
+from deploy.settings.site import StrategyName, secret_text
 from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_store import open_bot_store, retention
 from deploy.wiring.navigation import is_priced, open_navigator
@@ -96,9 +96,9 @@ async def open_workspaces(settings: Settings, store: BotStore) -> AsyncIterator[
         raise SettingsError(NO_KEY)
     workspaces = Workspaces(
         store,
-        token=plain(slack.bot_token),
+        token=secret_text(slack.bot_token),
         base_url=slack.api_url,
-        proxy=plain(slack.proxy),
+        proxy=secret_text(slack.proxy),
     )
     await workspaces.check()
     yield workspaces
@@ -113,7 +113,7 @@ async def open_answering(
     languages = known.languages()
     answers, quota = settings.answers, _quota(settings)
     delivery = SlackDelivery(
-        workspaces.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=plain(slack.proxy)
+        workspaces.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=secret_text(slack.proxy)
     )
     versions = Versions(stores.trees)
     async with (
@@ -156,7 +156,7 @@ async def open_listening(
     slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
     intake = Intake(events, store, channels, workspaces.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
     background = Background()
-    client = quiet_client("", slack.api_url, plain(slack.proxy))
+    client = quiet_client("", slack.api_url, secret_text(slack.proxy))
     over_socket = slack.mode == "socket"
     app = make_app(
         workspaces=workspaces,
@@ -177,16 +177,16 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, plain(slack.app_token) or "", proxy=plain(slack.proxy), ping=ping)
+            socket = Socket(app, secret_text(slack.app_token) or "", proxy=secret_text(slack.proxy), ping=ping)
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None
             if slack.client_id is not None and slack.bot_token is None:
-                secret = plain(slack.client_secret) or ""
+                secret = secret_text(slack.client_secret) or ""
                 installing = installer(
                     store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED_SCOPES
                 )
-            yield SlackRoles(routes=routes(app, plain(slack.signing_secret) or "", installing))
+            yield SlackRoles(routes=routes(app, secret_text(slack.signing_secret) or "", installing))
     finally:
         await background.drain(BUTTON_DRAIN_SECONDS)
 

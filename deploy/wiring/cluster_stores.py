@@ -13,7 +13,7 @@ from bot.ports import BotStore
 from bot.store.opensearch import OpenSearchBotStore
 from bot.store.sealing import Seal
 from deploy.settings.root import Settings
-from deploy.settings.site import plain
+from deploy.settings.site import secret_text
 from ingest.indexing.reembed import Successor
 from ingest.notes import Notes
 from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore
@@ -71,7 +71,7 @@ def _vectors(settings: Settings, embedder: Embedder, *, beside: bool = False) ->
         stores.name,
         collection=_collection(settings, embedder),
         beside=beside,
-        api_key=plain(stores.qdrant_api_key),
+        api_key=secret_text(stores.qdrant_api_key),
         ca_file=str(stores.qdrant_ca_file) if stores.qdrant_ca_file else None,
         patience=stores.patience,
     )
@@ -86,7 +86,7 @@ def _opensearch(settings: Settings) -> OpenSearch:
     return OpenSearch(
         stores.opensearch_url,
         user=stores.opensearch_user,
-        password=plain(stores.opensearch_password),
+        password=secret_text(stores.opensearch_password),
         ca_file=str(stores.opensearch_ca_file) if stores.opensearch_ca_file else None,
         patience=stores.patience,
     )

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from deploy.settings.root import Settings
-from deploy.settings.site import plain
+from deploy.settings.site import secret_text
 from deploy.settings.stores import EventsSettings
 from deploy.wiring.stores import SystemClock
 from ingest.events.sqlite import SqliteEventLog
@@ -44,7 +44,7 @@ def _kafka(events: EventsSettings, keeping: Keeping) -> KafkaEventLog:
         certificate_file=str(events.certificate_file) if events.certificate_file else None,
         key_file=str(events.key_file) if events.key_file else None,
         username=events.user,
-        password=plain(events.password),
+        password=secret_text(events.password),
         mechanism=events.mechanism,
         prefix=events.prefix,
     )

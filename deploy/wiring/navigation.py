@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.settings.site import WITHOUT_A_MODEL, plain
+from deploy.settings.site import WITHOUT_A_MODEL, secret_text
 from deploy.wiring.stores import Stores
 from ingest.model import Scope
 from navigator.agent.prompts import RitBounds
@@ -132,7 +132,7 @@ def anthropic_model(settings: Settings, *, temperature: float | None = None) -> 
 
     model = settings.model
     return AnthropicModel(
-        api_key=plain(model.api_key),
+        api_key=secret_text(model.api_key),
         base_url=model.base_url,
         model=model.name,
         max_tokens=model.max_tokens,
@@ -143,6 +143,6 @@ def anthropic_model(settings: Settings, *, temperature: float | None = None) -> 
         citations=model.citations,
         prompt_caching=model.prompt_caching,
         prices=prices_of(settings),
-        proxy=plain(model.proxy),
+        proxy=secret_text(model.proxy),
         ca_file=str(model.ca_file) if model.ca_file else None,
     )

@@ -24,7 +24,7 @@ from deploy.commands.command_line import Config, Folder, console, fail, no_index
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
 
-MAX_QUESTION_CHARACTERS = 100
+MAX_ROW_CHARACTERS = 100
 _AGO = re.compile(r"(\d{1,4}) ?(m|h|d|w|minutes?|hours?|days?|weeks?)( ago)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -116,10 +116,10 @@ async def show_answer(settings: Settings, question_id: str, console: Console, no
         _write(exchange)
         return 0
     _print_row(console, exchange)
-    if len(one_line(exchange.question.text)) > MAX_QUESTION_CHARACTERS:
-        console.print(Padding(Text(one_line(exchange.question.text)), (1, 0, 0, 2)))
+    if len(printable_line(exchange.question.text)) > MAX_ROW_CHARACTERS:
+        console.print(Padding(Text(printable_line(exchange.question.text)), (1, 0, 0, 2)))
     if exchange.standalone:
-        console.print(Padding(Text(f"understood as: {one_line(exchange.standalone)}", style="dim"), (0, 0, 0, 2)))
+        console.print(Padding(Text(f"understood as: {printable_line(exchange.standalone)}", style="dim"), (0, 0, 0, 2)))
     _print_feedback(console, exchange)
     if exchange.answer:
         print_answer(console, exchange.answer, now)
@@ -143,10 +143,10 @@ def _print_row(console: Console, exchange: Exchange) -> None:
         *([f"{answer.trace.seconds:.1f} s"] if answer else []),
     ]
     when = f"{question.asked_at.astimezone(UTC):%Y-%m-%d %H:%M}"
-    who = one_line(f"{question.user or 'someone'} in {question.channel}")
-    head = Text.assemble((when, "bold"), f"  {who}  ", (one_line(question.id), "dim"))
+    who = printable_line(f"{question.user or 'someone'} in {question.channel}")
+    head = Text.assemble((when, "bold"), f"  {who}  ", (printable_line(question.id), "dim"))
     console.print(head, soft_wrap=True)
-    console.print(Text(f"  {_shortened(one_line(question.text))}"), soft_wrap=True)
+    console.print(Text(f"  {_shortened(printable_line(question.text))}"), soft_wrap=True)
     console.print(Text(f"  {' · '.join(facts)}", style="dim"), soft_wrap=True)
     for source in answer.sources if answer else ():
         console.print(Text(f"  [{source.number}] {' › '.join(source.first.path)}", style="dim"), soft_wrap=True)
@@ -154,14 +154,16 @@ def _print_row(console: Console, exchange: Exchange) -> None:
 
 def _print_feedback(console: Console, exchange: Exchange) -> None:
     for each in exchange.feedback:
-        reason = f": {one_line(each.reason)}" if each.reason else ""
-        console.print(Text(f"  {one_line(each.user) or 'someone'} found it {each.verdict}{reason}"), soft_wrap=True)
+        reason = f": {printable_line(each.reason)}" if each.reason else ""
+        console.print(
+            Text(f"  {printable_line(each.user) or 'someone'} found it {each.verdict}{reason}"), soft_wrap=True
+        )
 
 
-def one_line(text: str) -> str:
+def printable_line(text: str) -> str:
     """On one line, and without what would command a terminal."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_QUESTION_CHARACTERS else text[: MAX_QUESTION_CHARACTERS - 1] + "…"
+    return text if len(text) <= MAX_ROW_CHARACTERS else text[: MAX_ROW_CHARACTERS - 1] + "…"

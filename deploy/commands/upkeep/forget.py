@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from deploy.commands.asking.answers import one_line
+from deploy.commands.asking.answers import printable_line
 from deploy.commands.command_line import Config, Folder, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
@@ -33,7 +33,7 @@ async def forget(settings: Settings, user: str, console: Console) -> int:
         gone = await store.forget(user)
     days = settings.bot.keep_events.days
     for line in (
-        f"Removed {gone} question{'' if gone == 1 else 's'} of {one_line(user)} with their answers.",
+        f"Removed {gone} question{'' if gone == 1 else 's'} of {printable_line(user)} with their answers.",
         "Their name and words are gone from feedback on other questions, and their name from channel settings.",
         f"What the event log holds of them goes by itself, {days} day{'' if days == 1 else 's'} after it was written.",
         "Backups are as they were: remove those that are older than this, if need be.",

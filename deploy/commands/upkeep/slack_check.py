@@ -11,7 +11,7 @@ from bot.slack.workspaces import identify, sound
 from deploy.commands.display import Finding
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from deploy.settings.site import plain
+from deploy.settings.site import secret_text
 from deploy.wiring.bot_store import open_bot_store
 from ingest.errors import IngestError
 
@@ -36,7 +36,7 @@ async def slack_findings(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _workspace(settings: Settings, token: str) -> Finding:
     try:
-        known = await sound(quiet_client(token, settings.slack.api_url, plain(settings.slack.proxy)))
+        known = await sound(quiet_client(token, settings.slack.api_url, secret_text(settings.slack.proxy)))
     except SlackClosed as error:
         return Finding(False, "Slack: the bot token cannot be used", str(error))
     how = "Socket Mode" if settings.slack.mode == "socket" else "HTTP"
@@ -45,7 +45,7 @@ async def _workspace(settings: Settings, token: str) -> Finding:
 
 async def _socket(settings: Settings, token: str) -> Finding:
     try:
-        await try_app_token(quiet_client("", settings.slack.api_url, plain(settings.slack.proxy)), token)
+        await try_app_token(quiet_client("", settings.slack.api_url, secret_text(settings.slack.proxy)), token)
     except (SlackClosed, SlackRefused) as error:
         return Finding(False, "Slack: the app token cannot be used", str(error))
     return Finding(True, "Slack: the app token opens a connection")
@@ -70,7 +70,9 @@ async def _installed(settings: Settings) -> AsyncIterator[Finding]:
 async def _problem(settings: Settings, token: str) -> str:
     """What is wrong with an installation's token, "" for nothing."""
     try:
-        missing = (await identify(quiet_client(token, settings.slack.api_url, plain(settings.slack.proxy)))).missing
+        missing = (
+            await identify(quiet_client(token, settings.slack.api_url, secret_text(settings.slack.proxy)))
+        ).missing
     except SlackRefused as error:
         return str(error)
     return f"the token lacks {', '.join(missing)}" if missing else ""

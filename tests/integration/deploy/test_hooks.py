@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from deploy.serving.docs_hook import HOOK_PATH, MAX_BODY_BYTES, MAX_CLOCK_DIFFERENCE_SECONDS, DocsHook, sign
+from deploy.serving.docs_hook import HOOK_PATH, MAX_CALL_BYTES, MAX_CLOCK_DIFFERENCE_SECONDS, DocsHook, sign
 from ingest.errors import StoreUnavailable
 from ingest.model import Site
 from tests.fakes.docsite import DocSite
@@ -129,7 +129,7 @@ async def test_a_call_that_comes_again_does_nothing_again(client: httpx.AsyncCli
         ({"site": "docs", "urls": [1]}, 400),
         ({"site": "docs", "urls": ["u"] * 1001}, 400),
         ({"site": "other", "urls": "all"}, 404),
-        (b" " * (MAX_BODY_BYTES + 1), 413),
+        (b" " * (MAX_CALL_BYTES + 1), 413),
     ],
 )
 async def test_what_makes_no_sense_is_refused_with_a_reason(

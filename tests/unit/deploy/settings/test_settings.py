@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -323,6 +324,20 @@ def test_variables_that_a_cluster_sets_for_a_service_called_ritbot_are_let_pass(
 def test_sites_can_be_given_as_json(write: Write) -> None:
     sites = load(write(""), HOME | {"RITBOT_SITES": '[{"name": "a", "start": "/html"}]'}).sites
     assert [site.name for site in sites] == ["a"]
+
+
+def test_a_list_of_texts_can_be_given_as_json(write: Write) -> None:
+    assert load(write(""), HOME | {"RITBOT_SLACK__MANAGERS": '["U1", "U2"]'}).slack.managers == ("U1", "U2")
+    assert problems(write(""), {"RITBOT_SLACK__MANAGERS": "U1"}) == [
+        "RITBOT_SLACK__MANAGERS: got text that is not JSON; it takes a list of texts as JSON"
+    ]
+
+
+def test_every_setting_that_is_a_path_starts_at_the_file_that_names_it() -> None:
+    rows = [*fields(Settings), *((("sites", name), field) for name, field in SiteSettings.model_fields.items())]
+    assert {path for path, field in rows if Path in (field.annotation, *get_args(field.annotation))} < set(
+        sources.PATHS
+    )
 
 
 # Secrets
