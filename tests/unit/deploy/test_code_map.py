@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import get_args
@@ -40,9 +41,15 @@ def test_the_folders_are_those_that_hold_modules() -> None:
     assert sorted(FOLDERS) == sorted([*there, "tests"])
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module.stat().st_size], ids=named)
+@pytest.mark.parametrize("module", MODULES, ids=named)
 def test_a_module_says_in_a_line_what_lives_there(module: Path) -> None:
     assert 15 <= len(line(module)) <= MAX_MAP_LINE_CHARACTERS
+
+
+@pytest.mark.parametrize("room", [room for room in rooms() if room != "deploy/manual"])
+def test_a_package_says_in_two_lines_what_lives_there_and_what_may_enter(room: str) -> None:
+    said = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert len([text for text in said.splitlines() if text.strip()]) >= 2
 
 
 def test_the_map_has_every_module_once() -> None:
