@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 EVENTS_PATH = "/slack/events"
 """Where the manifest sends events, interactivity and commands."""
-MAX_BODY_BYTES = 3_000_000
+MAX_SLACK_BODY_BYTES = 3_000_000
 
 Step = Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]
 
@@ -75,7 +75,7 @@ async def _body(request: Request) -> bytes | None:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_BODY_BYTES:
+        if len(body) > MAX_SLACK_BODY_BYTES:
             return None
     return bytes(body)
 

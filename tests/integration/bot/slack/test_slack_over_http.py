@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientSession
 
 from bot.slack.inbound.app import SHORTCUT, heading
-from bot.slack.inbound.http_mode import EVENTS_PATH, MAX_BODY_BYTES
+from bot.slack.inbound.http_mode import EVENTS_PATH, MAX_SLACK_BODY_BYTES
 from bot.slack.render import actions
 from deploy.settings.messages import SettingsError
 from deploy.settings.slack import CALLED, SlackSettings
@@ -143,7 +143,7 @@ async def test_a_body_that_is_no_text_is_not_slacks(tmp_path: Path, slack: FakeS
 
 
 async def test_a_body_that_is_too_large_is_let_go_be_its_length_told_or_not(tmp_path: Path, slack: FakeSlack) -> None:
-    body = "x" * (MAX_BODY_BYTES + 1)
+    body = "x" * (MAX_SLACK_BODY_BYTES + 1)
 
     async def pieces() -> AsyncIterator[bytes]:
         for start in range(0, len(body), 100_000):
