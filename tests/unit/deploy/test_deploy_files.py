@@ -167,7 +167,9 @@ def test_the_settings_for_a_cluster_are_taken_with_its_secrets_and_not_without(t
 
 def test_the_settings_that_make_cluster_prints_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "ritbot.toml"
-    printed = cluster.SETTINGS.format(kafka="127.0.0.1:1", opensearch="http://127.0.0.1:2", qdrant="http://127.0.0.1:3")
+    printed = cluster.SETTINGS.format(
+        name="ritbot", kafka="127.0.0.1:1", opensearch="http://127.0.0.1:2", qdrant="http://127.0.0.1:3"
+    )
     path.write_text(printed, encoding="utf-8")
     settings = load(path, {"HOME": "/home/ann"})
     assert (settings.events.kind, settings.stores.qdrant_url) == ("kafka", "http://127.0.0.1:3")
