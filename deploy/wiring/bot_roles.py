@@ -142,17 +142,9 @@ def answer_role(service: AnswerService) -> Role:
 
 @asynccontextmanager
 async def open_listening(
-    settings: Settings,
-    events: EventLog,
-    store: BotStore,
-    workspaces: Workspaces,
-    trees: TreeStore,
-    known: KnownSites,
-    *,
-    ping: float = 10.0,
+    settings: Settings, events: EventLog, store: BotStore, workspaces: Workspaces, trees: TreeStore, known: KnownSites
 ) -> AsyncIterator[SlackRoles]:
-    """What listens to Slack; its role raises BotError where Slack does not take the app token. `ping`: seconds between two
-    pings of Socket Mode."""
+    """What listens to Slack; its role raises BotError where Slack does not take the app token."""
     slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
     intake = Intake(events, store, channels, workspaces.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
     background = Background()
@@ -177,7 +169,7 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, secret_text(slack.app_token) or "", proxy=secret_text(slack.proxy), ping=ping)
+            socket = Socket(app, secret_text(slack.app_token) or "", proxy=secret_text(slack.proxy))
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None

@@ -158,11 +158,10 @@ async def bot(
     limits: AnswersSettings | None = None,
     pages: Mapping[str, str | int | tuple[int, str]] | None = None,
     shared: Path | None = None,
-    ping: float = 10.0,
     **changes: Any,
 ) -> AsyncIterator[Bot]:
     """`answers` False: it listens, and nobody answers. `limits`: the section [answers]. `shared`: where the event log and the bot's store are, for
-    several replicas. `ping`: seconds between two of Socket Mode. `changes`: as for `settings`."""
+    several replicas. `changes`: as for `settings`."""
     clock = SystemClock()
     chosen = settings(folder, slack, **({"answers": limits} if limits else {}), **changes)
     shared = shared or folder
@@ -177,7 +176,7 @@ async def bot(
         stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False, notes=MemoryNotes())
         workspaces = await stack.enter_async_context(open_workspaces(chosen, store))
         listening = await stack.enter_async_context(
-            open_listening(chosen, events, store, workspaces, site.trees, known, ping=ping)
+            open_listening(chosen, events, store, workspaces, site.trees, known)
         )
         answering = None
         if answers:
