@@ -27,6 +27,8 @@ from ingest.urls import page_key
 MAX_REMEMBERED_PAGES = 256
 """Readings that are kept where one is read by two: enough for what 16 workers have in hand and for the new pages of a site,
 which wait until it is known which of them are old ones that moved."""
+MAX_REMEMBERED_CHARACTERS = 200_000
+"""Of one page: a longer one is fetched again, so that all together stay within some 50 MB."""
 
 _NOT_MODIFIED = 304
 _GONE = (404, 410)
@@ -81,7 +83,7 @@ class PageReader:
         if key in self._remembered and not (etag or last_modified):
             return self._remembered[key]
         reading = await self._read_now(key, url, etag, last_modified)
-        if self._remember and reading.kind != "unmodified":
+        if self._remember and reading.kind != "unmodified" and _characters(reading) <= MAX_REMEMBERED_CHARACTERS:
             self._remembered[key] = reading
             if len(self._remembered) > self._remember:
                 self._remembered.popitem(last=False)
@@ -155,6 +157,10 @@ def _citable(page: Page) -> Page:
     if published or page_key(page.canonical) == page_key(page.url):
         return page
     return replace(page, canonical=page.url, claims=replace(page.claims, canonical=page.canonical))
+
+
+def _characters(reading: PageReading) -> int:
+    return sum(len(node.text) for node in reading.page.nodes) if reading.page else 0
 
 
 def _followed(document: Document) -> tuple[str, ...]:
