@@ -399,62 +399,35 @@ class Events:
     def posted(self, message: Message) -> list[Delivery]:
         """A message was posted; a mention comes as an event of its own before it, but not in a direct channel."""
         channel = self._state.channels[message.channel]
-        sent = []
-        for installation in self._state.bots_in(channel):
-            mentioned = f"<@{installation.bot_user}>" in message.text
-            if mentioned and channel.kind != "direct" and not message.bot_id:
-                event = self.message(message) | {"type": "app_mention"}
-                event.pop("channel_type")
-                sent += self._send("app_mention", event, installation, channel, message)
-        return sent + self._to_channel(self.message(message), channel, message)
+        return self._mentions(message, channel) + self._to_channel(self.message(message), channel, message)
 
     def edited(self, message: Message, before: Json) -> list[Delivery]:
         """Someone edited a message: message_changed, and a mention in it fires app_mention anew, with `edited`."""
         channel = self._state.channels[message.channel]
-        sent = []
-        for installation in self._state.bots_in(channel):
-            if f"<@{installation.bot_user}>" in message.text and channel.kind != "direct" and not message.bot_id:
-                event = self.message(message) | {"type": "app_mention"}
-                event.pop("channel_type")
-                sent += self._send("app_mention", event, installation, channel, message)
-        changed = self._wrapped("message_changed", message, channel)
+        changed = self._wrapped("message_changed", channel)
         changed |= {"message": self.message(message), "previous_message": before}
-        return sent + self._to_channel(changed, channel, message)
+        return self._mentions(message, channel) + self._to_channel(changed, channel, message)
 
     def deleted(self, message: Message) -> list[Delivery]:
         channel = self._state.channels[message.channel]
-        gone = self._wrapped("message_deleted", message, channel)
+        gone = self._wrapped("message_deleted", channel)
         gone |= {"deleted_ts": message.ts, "previous_message": self.message(message)}
         return self._to_channel(gone, channel, message)
 
     def home_opened(self, user: User, channel: Channel) -> list[Delivery]:
         """The messages tab: ritbot has no Home tab."""
         event: Json = {"type": "app_home_opened", "user": user.id, "channel": channel.id, "tab": "messages"}
-        event["event_ts"] = self._state.timestamp()
-        return [
-            sent
-            for installation in self._state.bots_in(channel)
-            for sent in self._send("app_home_opened", event, installation, channel, None)
-        ]
+        return self._to_bots(event | {"event_ts": self._state.timestamp()}, channel)
 
     def session_stopped(self, channel: Channel, root: str, user: str, streams: list[str]) -> list[Delivery]:
         event: Json = {"type": "agent_session_stopped", "channel": channel.id, "thread_ts": root, "user": user}
-        event |= {"streaming_message_ts": streams, "event_ts": self._state.timestamp()}
-        return [
-            sent
-            for installation in self._state.bots_in(channel)
-            for sent in self._send("agent_session_stopped", event, installation, channel, None)
-        ]
+        return self._to_bots(event | {"streaming_message_ts": streams, "event_ts": self._state.timestamp()}, channel)
 
     def uninstalled(self, installation: Installation) -> list[Delivery]:
         """The app was removed from a workspace."""
         revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [installation.bot_user]}}
-        gone = {"type": "app_uninstalled"}
-        sent = [
-            sent
-            for event in (revoked, gone)
-            for sent in self._send(str(event["type"]), event, installation, None, None)
-        ]
+        sent = self._send("tokens_revoked", revoked, installation)
+        sent += self._send("app_uninstalled", {"type": "app_uninstalled"}, installation)
         for delivery in sent:
             delivery.payload.pop("authorizations")  # there is none any more
         return sent
@@ -487,7 +460,7 @@ class Events:
         root = self._state.messages.get((message.channel, message.thread_ts))
         return root.user if root else ""
 
-    def _wrapped(self, subtype: str, message: Message, channel: Channel) -> Json:
+    def _wrapped(self, subtype: str, channel: Channel) -> Json:
         now = self._state.timestamp()
         return {
             "type": "message",
@@ -499,6 +472,17 @@ class Events:
             "event_ts": now,
         }
 
+    def _mentions(self, message: Message, channel: Channel) -> list[Delivery]:
+        if channel.kind == "direct" or message.bot_id:
+            return []
+        event = self.message(message) | {"type": "app_mention"}
+        event.pop("channel_type")
+        mentioned = [one for one in self._state.bots_in(channel) if f"<@{one.bot_user}>" in message.text]
+        return [sent for one in mentioned for sent in self._send("app_mention", event, one, channel, message)]
+
+    def _to_bots(self, event: Json, channel: Channel) -> list[Delivery]:
+        return [sent for one in self._state.bots_in(channel) for sent in self._send(event["type"], event, one, channel)]
+
     def _to_channel(self, event: Json, channel: Channel, message: Message) -> list[Delivery]:
         installation = next(self._state.bots_in(channel), None)
         if installation is None:
@@ -506,7 +490,12 @@ class Events:
         return self._send(MESSAGES_IN[channel.kind], event, installation, channel, message)
 
     def _send(
-        self, name: str, event: Json, installation: Installation, channel: Channel | None, message: Message | None
+        self,
+        name: str,
+        event: Json,
+        installation: Installation,
+        channel: Channel | None = None,
+        message: Message | None = None,
     ) -> list[Delivery]:
         scope, enterprise = SCOPE_OF[name], self._state.teams[installation.team].enterprise
         if name not in self.subscriptions or (scope and scope not in installation.scopes):
