@@ -41,7 +41,7 @@ _WHATWG = {
 }
 _CODECS = {label: codec for codec, labels in _WHATWG.items() for label in labels.split()}
 _HEADER_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?\s*+([^\s\"';,]++)", re.IGNORECASE)
-_UNREAD = re.compile(rb"<!--.*?(?:-->|\Z)|<(script|style|title)\b.*?(?:</\1|\Z)", re.IGNORECASE | re.DOTALL)
+_UNREAD = re.compile(rb"<!--(?:[^-]++|-(?!->))*+(?:-->)?|<(script|style|title)\b(?:[^<]++|<(?!/\1))*+", re.IGNORECASE)
 _BODY = re.compile(rb"<body\b|</head\b", re.IGNORECASE)
 MAX_HEAD_BYTES = 65_536
 """So far a declaration of the encoding is looked for."""

@@ -15,7 +15,9 @@ from ingest.text.words import terms
 from navigator.answer import Citation, CitedSource, Passage
 
 _CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_CODE_OR_MARK = re.compile(r"(?P<ticks>`+).+?(?P=ticks)|[ \t]*\[(?P<numbers>\d+(?:\s*,\s*\d+)*)\]", re.DOTALL)
+_CODE_OR_MARK = re.compile(
+    r"(?<!`)(?P<ticks>`++).+?(?P=ticks)|(?<![ \t])[ \t]*+\[(?P<numbers>\d++(?:\s*+,\s*+\d++)*+)\]", re.DOTALL
+)
 
 
 @dataclass(slots=True)

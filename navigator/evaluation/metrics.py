@@ -22,7 +22,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _SCORED_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _WRITTEN_NUMBER = re.compile(r"([-+]?)(\d{1,3}(?:,\d{3}){1,9}|\d{1,30})(?:[.,](\d{1,30}))?(%?)")
 _MARKDOWN_SIGNS = re.compile(
-    r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)"
+    r"(?<!`)(?P<ticks>`++)(?P<code>.+?)(?P=ticks)"
     r"|!?\[(?P<words>[^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+[\"'][^\"']*[\"'])?\)"
     r"|(?P<apart>(?<![ \t])(?:[ \t]*\[\d+(?:\s*,\s*\d+)*\])+|^(?=[|: \t]*-{3})[|: \t-]+$|\|)"
     r"|^[ \t]*(?:>[ \t]*|#{1,6}[ \t]+|[-*+][ \t]+|\d{1,3}[.)][ \t]+)+"

@@ -20,8 +20,8 @@ Payload = Mapping[str, Any]
 
 SPOKEN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """Subtypes of a message in which a person says something."""
-_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
-_LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|>]*)\|([^>]*)>|<([a-z]+:[^|>]*)>|<#[A-Z0-9]+\|([^>]*)>")
+_MENTION = re.compile(r"<@([A-Z0-9]++)(?:\|[^<>]*+)?>")
+_LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|<>]*+)\|([^<>]*+)>|<([a-z]++:[^|<>]*+)>|<#[A-Z0-9]++\|([^<>]*+)>")
 
 
 @dataclass(frozen=True, slots=True)
