@@ -24,6 +24,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         page.write_text(html("Port", f"<p>Pump listens on port {port}.</p>"), encoding="utf-8")
     (folder / "ritbot.toml").write_text(
         f"""
+[index]
+folder = "data"
 [[sites]]
 name = "pump"
 start = "{pages}"

@@ -41,7 +41,7 @@ def test_without_a_model_it_says_how_to_set_one_and_still_what_there_is_to_do(pl
     assert looked.returncode == 0
     assert "Long sections without headings: 1, " in looked.stdout
     assert "Sections without a summary: 7, " in looked.stdout
-    assert "to write, estimated cost less than $0.01." in looked.stdout
+    assert "to write, estimated cost $0.000749." in looked.stdout
     assert ritbot(place, "enrich", "pump").returncode == 2
     assert ritbot(place, "enrich", "--max-cost", "0").returncode == 2
 

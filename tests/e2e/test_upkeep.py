@@ -24,7 +24,7 @@ def test_a_lost_search_index_is_found_and_made_again(pumpkin: Path) -> None:
 def test_a_backup_brings_lost_pages_back(pumpkin: Path) -> None:
     done = ritbot(pumpkin, "backup", "truth.gz", fresh=True)
     assert done.returncode == 0, done.stderr
-    assert "Backup of 1 site, 3 pages, 3 watch states: truth.gz" in done.stderr
+    assert "Backup of 1 site, 3 pages, 4 watch states: truth.gz" in done.stderr
     assert stat.S_IMODE((pumpkin / "truth.gz").stat().st_mode) == 0o600
     assert not [path for path in pumpkin.iterdir() if path.suffix == ".part"]
     refused = ritbot(pumpkin, "backup", "truth.gz")
@@ -33,7 +33,7 @@ def test_a_backup_brings_lost_pages_back(pumpkin: Path) -> None:
     shutil.move(pumpkin / "data", pumpkin / "lost")
     back = ritbot(pumpkin, "restore", "truth.gz", fresh=True)
     assert back.returncode == 0, back.stdout + back.stderr
-    assert "Put back: 1 site, 3 pages, 3 watch states." in back.stdout
+    assert "Put back: 1 site, 3 pages, 4 watch states." in back.stdout
     assert "Repaired: 6 chunks written (6 embedded), 0 removed." in back.stdout
     assert ritbot(pumpkin, "backup", "again.gz").returncode == 0
     assert records(pumpkin / "again.gz") == records(pumpkin / "truth.gz")
