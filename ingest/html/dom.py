@@ -33,6 +33,9 @@ MAX_ELEMENTS = 250_000
 MAX_OPEN_TAGS = 3_000
 """Tags not yet closed, by a count that needs no parser: lexbor's time grows with the square of the depth."""
 
+MAX_OPTIONS = 20_000
+"""Of all selects together: lexbor looks at all options of a select whenever it meets one more."""
+
 _NO_ATTRIBUTES: dict[str, str] = {}
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
@@ -42,6 +45,7 @@ _INVISIBLE = {ord(char): None for char in "\x7f\xad\u061c\u200b\u200e\u200f\u206
 """Soft hyphen, zero-width and direction marks. U+200C and U+200D stay: they join letters with meaning."""
 
 
+_OPTION = re.compile("<option", re.IGNORECASE)
 _TAG = re.compile(r"<(/?+)([a-zA-Z][^\s/>]*+)")
 _NEVER_OPEN = frozenset(
     "area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr"
@@ -234,6 +238,8 @@ def _check_tags(html: str) -> None:
     what lexbor is given, and is no measure of the page."""
     if html.count("<") <= MAX_OPEN_TAGS:
         return
+    if sum(1 for _ in _OPTION.finditer(html)) > MAX_OPTIONS:
+        raise TooComplex(f"more than {MAX_OPTIONS:,} options")
     depth = elements = drawings = reopened = end = 0
     plain: Counter[str] = Counter()
     for match in _TAG.finditer(html):
