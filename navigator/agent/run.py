@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import structlog
@@ -17,7 +17,7 @@ from ingest.model import Scope
 from navigator.agent.prompts import NOT_FOUND
 from navigator.answer import Answer, CitedSource, Outcome, Passage, Step, Trace, Usage
 from navigator.citations.links import without_foreign_links
-from navigator.citations.marks import AnswerDraft, from_marks, settled_length
+from navigator.citations.marks import AnswerDraft, Written, read_sections_as_sources, settled_length, written
 from navigator.ports import CitationDelta, Model, TextDelta, Tool, ToolCall, ToolCallEvent, Turn, TurnEnd
 from navigator.retrieval.forest import Numbering
 
@@ -26,6 +26,11 @@ log = structlog.get_logger()
 _GAVE_UP = re.compile(rf"[\s*_]*{NOT_FOUND}\b[\s*_:.–—-]*")
 """How an answer begins that is none. Anywhere else the word is a word: statuses are called so."""
 NOTHING_FOUND = "I found nothing in the documentation that answers this."
+NO_SOURCE_NAMED = "The answer does not say which section it rests on: the sources are those that were looked at for it."
+SAID_NOTHING = "The model looked at the documentation and then gave no answer."
+REASONED_TOO_LONG = (
+    "The model used up its reply by reasoning before it said anything: whoever runs this can raise model.max_tokens."
+)
 
 
 class Listener(Protocol):
@@ -119,6 +124,7 @@ class AnswerRun:
         self._context_tokens = 0
         self._model_turns = 0
         self._told = 0  # characters of the draft up to which the listener knows it
+        self._told_text = ""
         self._started = time.monotonic()
 
     @property
@@ -141,7 +147,7 @@ class AnswerRun:
     async def ask_model(self, system: str, tools: Sequence[Tool] = (), *, must_answer: bool = False) -> ModelReply:
         """The model's next turn on `turns`. Raises ModelError."""
         draft, calls, ended = AnswerDraft(), list[ToolCall](), TurnEnd("end")
-        self._told = 0
+        self._told, self._told_text = 0, ""
         async for event in self.model.turn(system, self.turns, tools, must_answer=must_answer):
             match event:
                 case TextDelta(text):
@@ -171,29 +177,36 @@ class AnswerRun:
         if self._listener is None or border <= self._told:
             return
         self._told = border
-        text, sources, _ = self._written(draft.until(border))
-        if sources and not _GAVE_UP.match(text):
-            self._listener.wrote(text)
+        made = self._written(draft.until(border))
+        if made.sources and not _GAVE_UP.match(made.text) and made.text.startswith(self._told_text):
+            self._told_text = made.text
+            self._listener.wrote(made.text)
 
-    def _written(self, draft: AnswerDraft) -> tuple[str, tuple[CitedSource, ...], tuple[str, ...]]:
+    def _written(self, draft: AnswerDraft) -> Written:
         """What was said as an answer's text, its sources, and its claims without one."""
         passages = self.session.passages
-        if self.model.cites:
-            return without_foreign_links(draft.text, passages), draft.sources, ()
-        text, sources, unsupported = from_marks(draft.said, {passage.number: passage for passage in passages})
-        claims = tuple(without_foreign_links(claim, passages) for claim in unsupported)
-        return without_foreign_links(text, passages), sources, claims
+        made = written(draft, passages)
+        claims = tuple(without_foreign_links(claim, passages) for claim in made.unsupported)
+        return replace(made, text=without_foreign_links(made.text, passages), unsupported=claims)
 
     def answer(self, reply: ModelReply) -> Answer:
-        """A turn's words as the answer. Without one citation there is no answer to give."""
+        """A turn's words as the answer. One that names no source of what was read is shown as not supported, with the
+        sections that were read; nothing is found only where the model says so, or nothing was read."""
         if reply.ended.reason == "refusal":
             return self.end("failed", "The model declined to answer this question.")
-        text, sources, unsupported = self._written(reply.draft)
-        gave_up = _GAVE_UP.match(text)
-        if gave_up or not sources:
-            return self.not_found(text[gave_up.end() :].strip() if gave_up else "")
-        note = "The answer was cut short: it grew too long." if reply.ended.reason == "max_tokens" else ""
-        return self.end("answered", text, sources, unsupported, note)
+        made, cut = self._written(reply.draft), reply.ended.reason == "max_tokens"
+        if gave_up := _GAVE_UP.match(made.text):
+            return self.not_found(made.text[gave_up.end() :].strip())
+        if not self.session.passages:
+            return self.not_found()
+        if not made.text:
+            return self.end("failed", REASONED_TOO_LONG if cut else SAID_NOTHING)
+        notes = ["The answer was cut short: it grew too long."] if cut else []
+        sources = made.sources
+        if not sources:
+            sources = read_sections_as_sources(made.text, self.session.passages)
+            notes.append(NO_SOURCE_NAMED)
+        return self.end("answered", made.text, sources, made.unsupported, " ".join(notes))
 
     def not_found(self, reason: str = "") -> Answer:
         return self.end("not_found", f"{NOTHING_FOUND} {reason}".strip())

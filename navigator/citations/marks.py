@@ -1,23 +1,59 @@
 """From a model's words to an answer's text, sources and unsupported claims. Pure.
 
-Two ways to the same shape: citations that came with the stream (`AnswerDraft`), and [n] marks that the model
-wrote itself and that are checked against what was read (`from_marks`). Either way a mark stands only
-where a passage stands behind it.
+Two ways to the same shape: citations that came with the stream (`AnswerDraft`), and marks that the model wrote itself,
+in whichever form, and that are checked against what was read (`from_marks`). Either way a mark stands only where a
+passage stands behind it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ingest.text.words import terms
 from navigator.answer import Citation, CitedSource, Passage
-
-_CODE_BLOCK = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_CODE_OR_MARK = re.compile(
-    r"(?<!`)(?P<ticks>`++).+?(?P=ticks)|(?<![ \t])[ \t]*+\[(?P<numbers>\d++(?:\s*+,\s*+\d++)*+)\]", re.DOTALL
+from navigator.citations.markup import (
+    code_spans,
+    inline_code,
+    paragraphs,
+    unwrapped,
+    with_plain_marks,
+    without_reasoning,
 )
+
+_FENCED = re.compile(r"[ \t]{0,20}(?:```|~~~)")
+_LABEL = (
+    r"(?:[\^#§]|(?:sources?|sections?|ref|refs|references?|docs?|documents?|passages?|results?|citations?|cite|nodes?"
+    r"|quellen?|abschnitte?)\b[ .:#]{0,3})?"
+)
+_BRACKETS = re.compile(
+    r"\\?[\[［【]{1,2}([^\[\]［］【】\n]{1,80}?)\\?[\]］】]{1,2}(?:\([^\s()]{0,300}\))?|<sup>(\d{1,6})</sup>"
+)
+_PLAIN = re.compile(r"\[[\d ,;–—-]{1,80}\]")
+_BETWEEN_NUMBERS = re.compile(r"[,;、，；&]|\band\b")
+_ONE_OR_RANGE = re.compile(
+    rf"\s{{0,3}}{_LABEL}\s{{0,3}}#?(\d{{1,6}})(?:\s{{0,3}}[-–—]\s{{0,3}}{_LABEL}#?(\d{{1,6}}))?\s{{0,3}}(?:†.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_WITH_TITLE = re.compile(rf"\s{{0,3}}{_LABEL}\s{{0,3}}#?(\d{{1,6}})\s{{0,3}}[:†|](?!\d).*", re.IGNORECASE | re.DOTALL)
+_WRAPPINGS = (("<sup>", "</sup>"), ("**", "**"), ("(", ")"))
+_IN_CODE_BEFORE = re.compile(r"[._$)]\w{0,40}$")
+_IN_CODE_BEHIND = re.compile(r"\.\w|\s?=[^=]?")
+MAX_RANGE = 20
+"""Numbers that [1-20] may stand for."""
+MAX_UNNAMED_SOURCES = 5
+"""Sections that are listed under an answer that names none of those that were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An answer's text with its marks, its sources, and the paragraphs that make a claim without a mark."""
+
+    text: str
+    sources: tuple[CitedSource, ...]
+    unsupported: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -50,18 +86,28 @@ class AnswerDraft:
 
     @property
     def text(self) -> str:
-        """The answer with its marks; a mark never falls inside a code block, but behind it."""
-        blocks = [(m.start(), m.end()) for m in _CODE_BLOCK.finditer(self.said)]
+        """The answer with its marks, in the numbers of its sources."""
+        return self.marked(range(1, len(self.cited) + 1))
+
+    def marked(self, names: Sequence[int]) -> str:
+        """What was said with its marks, under this number for each source. A mark never falls inside a code block, but
+        behind it."""
+        code = code_spans(self.said)
         moved: dict[int, list[int]] = {}
+        fence_ends: set[int] = set()
         for position, number in self.marks:
-            end = next((end for start, end in blocks if start < position <= end), position)
+            at = bisect_left(code, (position, 0)) - 1
+            end = position
+            if at >= 0 and position <= code[at][1]:
+                start, end = code[at][0], len(self.said[: code[at][1]].rstrip("\n"))
+                if _FENCED.match(self.said, start):
+                    fence_ends.add(end)
             if number not in moved.setdefault(end, []):
                 moved[end].append(number)
-        fence_ends = {end for _, end in blocks}
         text, last = "", 0
         for position in sorted(moved):
             gap = "\n" if position in fence_ends else " "
-            text += self.said[last:position] + gap + "".join(f"[{n}]" for n in moved[position])
+            text += self.said[last:position] + gap + "".join(f"[{names[n - 1]}]" for n in moved[position])
             last = position
         return (text + self.said[last:]).strip()
 
@@ -70,73 +116,148 @@ class AnswerDraft:
         return tuple(CitedSource(n, tuple(rows)) for n, rows in enumerate(self.cited.values(), start=1))
 
 
-def from_marks(text: str, passages: Mapping[int, Passage]) -> tuple[str, tuple[CitedSource, ...], tuple[str, ...]]:
-    """Validate [n] marks, n being a number that was read: (text with renumbered marks, sources,
-    paragraphs that make a claim without a mark). Marks of unread numbers are taken out; code is left
-    as it is."""
+def written(draft: AnswerDraft, passages: Sequence[Passage]) -> Written:
+    """What a model said as people read it, whichever way it cites: citations of the endpoint, tags that leaked, marks of
+    its own. `passages`: all that were read, in their order."""
+    numbers = {passage.node_id: passage.number for passage in passages}
+    text = without_reasoning(draft.marked([numbers.get(node, 0) for node in draft.cited]))
+    text = with_plain_marks(unwrapped(text), passages)
+    read = {passage.number: passage for passage in passages}
+    made = from_marks(text, read, draft.cited)
+    return made if not draft.cited else replace(made, unsupported=())
+
+
+def from_marks(
+    text: str, passages: Mapping[int, Passage], given: Mapping[str, Sequence[Citation]] | None = None
+) -> Written:
+    """Validate marks, n being a number that was read. Marks of unread numbers are taken out; code is left as it is.
+    `given`: citations of the endpoint by node id, where the text has marks for them; what else stands in brackets is
+    then more likely to be a value than a mark."""
     cited: dict[str, list[Citation]] = {}
     out: list[str] = []
     unsupported: list[str] = []
     for paragraph, code in paragraphs(text):
-        marked, supported = (paragraph, True) if code else _renumbered(paragraph, passages, cited)
+        marked, supported = (paragraph, True) if code else _renumbered(paragraph, passages, given or {}, cited)
         out.append(marked)
         claim = marked.strip()
         if not code and claim and not supported and not claim.startswith("#") and not claim.endswith(":"):
             unsupported.append(claim)
     sources = tuple(CitedSource(n, tuple(rows)) for n, rows in enumerate(cited.values(), start=1))
-    return "".join(out).strip(), sources, tuple(unsupported)
+    return Written("".join(out).strip(), sources, tuple(unsupported))
 
 
-def _renumbered(paragraph: str, passages: Mapping[int, Passage], cited: dict[str, list[Citation]]) -> tuple[str, bool]:
+def read_sections_as_sources(text: str, passages: Sequence[Passage]) -> tuple[CitedSource, ...]:
+    """What was read, as the sources of a text that names none: each section once, at the block nearest to the text."""
+    cited: dict[str, list[Citation]] = {}
+    for passage in passages:
+        if passage.blocks:
+            cited.setdefault(passage.node_id, [passage.cite(_nearest_block(text, passage))])
+    rows = list(cited.values())[:MAX_UNNAMED_SOURCES]
+    return tuple(CitedSource(n, tuple(citations)) for n, citations in enumerate(rows, start=1))
+
+
+def _renumbered(
+    paragraph: str,
+    passages: Mapping[int, Passage],
+    given: Mapping[str, Sequence[Citation]],
+    cited: dict[str, list[Citation]],
+) -> tuple[str, bool]:
     """One paragraph with its marks in the numbers of the sources, and whether it has any; `cited` grows by what it
     cites. A mark rests on what was said since the mark before it."""
     made, last, said, supported = "", 0, 0, False
-    for match in _CODE_OR_MARK.finditer(paragraph):
-        if match["numbers"] is None:
+    for mark in _marks_in(paragraph):
+        numbers = [number for number in mark.numbers if number in passages]
+        if mark.start < last or _is_value(mark, numbers, paragraph, passages, native=bool(given)):
             continue
-        numbers = [int(n) for n in match["numbers"].split(",") if int(n) in passages]
-        attached = match.group().startswith("[") and paragraph[: match.start()][-1:].isalnum()
-        if not numbers and attached:
-            continue  # an index such as items[0], not a mark
-        claim = paragraph[said : match.start()] if match.start() > said else paragraph
-        marks = [_mark(passages[number], claim, cited) for number in numbers]
-        supported = supported or bool(marks)
-        made += paragraph[last : match.start()] + (" " + "".join(dict.fromkeys(marks)) if marks else "")
-        last = said = match.end()
+        claim = paragraph[said : mark.start] if mark.start > said else paragraph
+        names = dict.fromkeys(_name(passages[number], claim, given, cited) for number in numbers)
+        before = paragraph[last : mark.start]
+        made += before.rstrip(" \t") if before.strip(" \t") else before
+        joined = not made or made.endswith("\n") or (not before and made.endswith("]"))
+        made += ("" if joined else " ") + "".join(names) if names else ""
+        supported = supported or bool(names)
+        last = said = mark.end
     return made + paragraph[last:], supported
 
 
-def _mark(passage: Passage, claim: str, cited: dict[str, list[Citation]]) -> str:
-    rows = cited.setdefault(passage.node_id, [])
-    citation = passage.cite(_nearest_block(claim, passage))
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """What may be a mark: where, which numbers, and whether it can be anything else (`plain`)."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    plain: bool
+
+
+def _marks_in(paragraph: str) -> list[_Mark]:
+    """In order. A mark that stands alone between ticks is one; anything else between ticks is code."""
+    code = inline_code(paragraph)
+    found: list[_Mark] = []
+    for start, end in code:
+        inner = _BRACKETS.fullmatch(paragraph[start:end].strip("` "))
+        numbers = _numbers_in(inner[1]) if inner else ()
+        if numbers:
+            found.append(_Mark(start, end, numbers, plain=True))
+    starts = [start for start, _ in code]
+    for match in _BRACKETS.finditer(paragraph):
+        at = bisect_right(starts, match.start()) - 1
+        if at >= 0 and match.start() < code[at][1]:
+            continue
+        if numbers := _numbers_in(match[1] or match[2]):
+            start, end = _with_wrapping(paragraph, *match.span())
+            found.append(_Mark(start, end, numbers, plain=_PLAIN.fullmatch(match[0]) is not None))
+    return sorted(found, key=lambda mark: mark.start)
+
+
+def _with_wrapping(paragraph: str, start: int, end: int) -> tuple[int, int]:
+    """With what stands around a mark alone, which would be left empty."""
+    for opening, closing in _WRAPPINGS:
+        if paragraph.endswith(opening, 0, start) and paragraph.startswith(closing, end):
+            return start - len(opening), end + len(closing)
+    return start, end
+
+
+def _numbers_in(content: str) -> tuple[int, ...]:
+    """The numbers of a mark in the order written; none where it is no mark."""
+    found: list[int] = []
+    for part in _BETWEEN_NUMBERS.split(content):
+        one = _ONE_OR_RANGE.fullmatch(part)
+        if one is None:
+            titled = _WITH_TITLE.fullmatch(content)
+            return (int(titled[1]),) if titled else ()
+        first, last = int(one[1]), int(one[2] or one[1])
+        if not first <= last < first + MAX_RANGE or (one[2] and not first):
+            return ()
+        found += range(first, last + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_value(
+    mark: _Mark, numbers: Sequence[int], paragraph: str, passages: Mapping[int, Passage], *, native: bool
+) -> bool:
+    """Whether brackets hold an index such as items[0], or a value, and no mark."""
+    before = paragraph[max(0, mark.start - 64) : mark.start]
+    attached = mark.plain and (before[-1:].isalnum() or before.endswith("()")) and paragraph[mark.start] == "["
+    if attached and (native or not numbers):
+        return True
+    if attached and (_IN_CODE_BEFORE.search(before) or _IN_CODE_BEHIND.match(paragraph, mark.end)):
+        return True
+    if mark.plain and not numbers:
+        ranged = len(mark.numbers) > 1 and "," not in paragraph[mark.start : mark.end]
+        ticked = paragraph[mark.start] == "`"
+        return ranged or ticked or (native and min(mark.numbers) > len(passages))
+    return False
+
+
+def _name(
+    passage: Passage, claim: str, given: Mapping[str, Sequence[Citation]], cited: dict[str, list[Citation]]
+) -> str:
+    rows = cited.setdefault(passage.node_id, list(given.get(passage.node_id, ())))
+    citation = passage.cite(_nearest_block(claim, passage)) if passage.node_id not in given else rows[0]
     if citation not in rows:
         rows.append(citation)
     return f"[{list(cited).index(passage.node_id) + 1}]"
-
-
-def paragraphs(text: str) -> list[tuple[str, bool]]:
-    """Paragraphs with the line breaks after them, and whether each is a fenced code block."""
-    found: list[tuple[str, bool]] = []
-    current: list[str] = []
-    fence = False
-    for line in text.splitlines(keepends=True):
-        if line.lstrip().startswith("```"):
-            if not fence and current:
-                found.append(("".join(current), False))
-                current = []
-            current.append(line)
-            if fence:
-                found.append(("".join(current), True))
-                current = []
-            fence = not fence
-            continue
-        current.append(line)
-        if not fence and not line.strip():
-            found.append(("".join(current), False))
-            current = []
-    if current:
-        found.append(("".join(current), fence))
-    return found
 
 
 def settled_length(text: str) -> int:

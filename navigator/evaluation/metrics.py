@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from ingest.text.scripts import UNSPACED
 from ingest.text.words import terms
-from navigator.citations.marks import paragraphs
+from navigator.citations.markup import paragraphs
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _SCORED_PIECE = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")

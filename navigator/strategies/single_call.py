@@ -13,7 +13,7 @@ from navigator.agent.prompts import NOT_FOUND, evidence, opening
 from navigator.agent.run import AnswerRun
 from navigator.answer import Answer, Step
 from navigator.citations.links import without_foreign_links
-from navigator.citations.marks import from_marks
+from navigator.citations.marks import written
 from navigator.ports import UserTurn
 from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Retriever
@@ -87,10 +87,16 @@ class NoRetrieval:
         reply = await run.ask_model(SYSTEM)
         if reply.ended.reason == "refusal":
             return run.answer(reply)
-        text, _, claims = from_marks(without_foreign_links(reply.draft.said, ()), {})
+        made = written(reply.draft, ())
+        text = without_foreign_links(made.text, ())
         plain = text.lstrip(_EMPHASIS)
         if not plain or plain.startswith(NOT_FOUND):
             reason = plain.removeprefix(NOT_FOUND).lstrip(f":{_EMPHASIS}")
             return run.end("not_found", f"{MODEL_DOES_NOT_KNOW} {reason}".strip())
         note = f"{NOTHING_READ} {ANSWER_CUT_SHORT}" if reply.ended.reason == "max_tokens" else NOTHING_READ
-        return run.end("answered", text, unsupported=claims, note=note)
+        return run.end(
+            "answered",
+            text,
+            unsupported=tuple(without_foreign_links(claim, ()) for claim in made.unsupported),
+            note=note,
+        )

@@ -1,6 +1,7 @@
 """The navigator's loop on a real (small) index, with a scripted model: whatever the model does, every
 question ends in a sensible answer, and nothing unread is ever cited."""
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -90,13 +91,29 @@ async def test_a_citation_of_something_unread_is_dropped(site: IndexedSite) -> N
     assert [source.first.quote for source in answer.sources] == ["pump --prime"]
 
 
-async def test_an_answer_without_any_citation_is_not_given(site: IndexedSite) -> None:
+async def test_an_answer_without_any_citation_is_shown_as_not_supported(site: IndexedSite) -> None:
     number = await number_of(site, "prime pump", "Priming")
-    answer = await ask(site, toc("prime pump"), read(number), [TextDelta("From what I know, use magic.")])
-    assert answer.outcome == "not_found"
-    assert "magic" not in answer.text
-    assert answer.sources == ()
-    assert answer.nearest
+    answer = await ask(site, toc("prime pump"), read(number), [TextDelta("Fill it with water first.")])
+    assert (answer.outcome, answer.text) == ("answered", "Fill it with water first.")
+    assert answer.unsupported == ("Fill it with water first.",)
+    assert [source.first.quote for source in answer.sources] == ["Fill the pump with water first."]
+    assert "does not say which section" in answer.note
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fill it first [{number}].",
+        '<cite index="0-0">Fill it first.</cite>',
+        "<think>Which [9]?</think>\n\n```markdown\nFill it first【{number}†L1】.\n```",
+    ],
+)
+async def test_a_citation_in_a_form_of_the_models_own_is_read(site: IndexedSite, said: str) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    answer = await ask(site, toc("prime pump"), read(number), [TextDelta(said.format(number=number))])
+    assert re.sub(r"[ .]", "", answer.text) == "Fillitfirst[1]"
+    assert answer.sources[0].first.path == ("Pumps", "Priming")
+    assert (answer.unsupported, answer.note) == ((), "")
 
 
 async def test_the_model_is_sent_back_when_it_answers_before_reading(site: IndexedSite) -> None:

@@ -1,13 +1,15 @@
 """Citation marks: a mark stands only where a passage stands behind it."""
 
+import time
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.model import Block
 from navigator.answer import Passage
-from navigator.citations.marks import AnswerDraft, from_marks, settled_length
+from navigator.citations.marks import AnswerDraft, from_marks, read_sections_as_sources, settled_length, written
 
 
 def passage(number: int, *texts: str) -> Passage:
@@ -45,39 +47,39 @@ def test_a_mark_never_falls_inside_a_code_block() -> None:
 
 
 def test_own_marks_are_renumbered_and_unread_numbers_vanish() -> None:
-    text, sources, unsupported = from_marks(
+    made = from_marks(
         "Set it to 5 [12]. Or not [99].\n\nSee also [12, 4].", {12: passage(12, "five"), 4: passage(4, "x")}
     )
-    assert text == "Set it to 5 [1]. Or not.\n\nSee also [1][2]."
-    assert [s.first.node_id for s in sources] == ["node-12", "node-4"]
-    assert unsupported == ()
+    assert made.text == "Set it to 5 [1]. Or not.\n\nSee also [1][2]."
+    assert [s.first.node_id for s in made.sources] == ["node-12", "node-4"]
+    assert made.unsupported == ()
 
 
 def test_the_mark_points_at_the_block_that_shares_most_words_with_the_claim() -> None:
-    _, sources, _ = from_marks(
+    sources = from_marks(
         "The timeout is thirty seconds [1].", {1: passage(1, "Intro.", "The timeout is 30 seconds.", "Other.")}
-    )
+    ).sources
     assert sources[0].first.block == 1
 
 
 def test_a_paragraph_without_a_mark_is_unsupported_but_headings_code_and_leads_are_not() -> None:
     text = "# Title\n\nDo this:\n\n```\ncode [1]\n```\n\nIt is blue.\n\nIt is red [1].\n"
-    marked, _, unsupported = from_marks(text, {1: passage(1, "red")})
-    assert unsupported == ("It is blue.",)
-    assert "code [1]" in marked
+    made = from_marks(text, {1: passage(1, "red")})
+    assert made.unsupported == ("It is blue.",)
+    assert "code [1]" in made.text
 
 
 @given(st.text(alphabet="ab [],`\n0123456789", max_size=200))
 def test_only_read_numbers_can_become_sources(text: str) -> None:
     read = {n: passage(n, "some text") for n in (1, 12)}
-    _, sources, _ = from_marks(text, read)
+    sources = from_marks(text, read).sources
     assert {s.first.node_id for s in sources} <= {"node-1", "node-12"}
     assert [s.number for s in sources] == list(range(1, len(sources) + 1))
 
 
 def test_brackets_in_code_are_no_marks() -> None:
     text = "Take `items[1]` or items[0] [1]."
-    assert from_marks(text, {1: passage(1, "items")})[0] == "Take `items[1]` or items[0] [1]."
+    assert from_marks(text, {1: passage(1, "items")}).text == "Take `items[1]` or items[0] [1]."
 
 
 WORDS = st.sampled_from(["Use it.", "\n\n", "```\ncode\n", "```\n", "- item\n", "More words ", "\n", " "])
@@ -105,5 +107,100 @@ def test_a_paragraph_is_settled_when_the_next_one_has_begun() -> None:
 
 
 def test_an_index_in_code_is_no_mark_and_supports_nothing() -> None:
-    _, _, unsupported = from_marks("Take `items[0]` first.\n\nThen items[1].", {0: passage(0, "x"), 1: passage(1, "y")})
-    assert unsupported == ("Take `items[0]` first.",)
+    made = from_marks("Take `items[0]` first.\n\nThen items[1].", {0: passage(0, "x"), 1: passage(1, "y")})
+    assert made.unsupported == ("Take `items[0]` first.",)
+
+
+READ = {3: passage(3, "Fill the pump."), 4: passage(4, "Valves."), 12: passage(12, "Hoses.")}
+
+
+@pytest.mark.parametrize(
+    ("mark", "sources"),
+    [
+        ("[3]", [3]),
+        ("【3】", [3]),
+        ("【3†source】", [3]),
+        ("【3†L1-L4】", [3]),
+        ("[^3]", [3]),
+        ("[3†L2]", [3]),
+        ("[3†L2, 4†L1]", [3, 4]),
+        ("［3］", [3]),
+        ("[#3]", [3]),
+        ("\\[3\\]", [3]),
+        ("[[3]]", [3]),
+        ("[source 3]", [3]),
+        ("[Sources: 3, 4]", [3, 4]),
+        ("[Section 3]", [3]),
+        ("[ref. 3]", [3]),
+        ("[3; 4]", [3, 4]),
+        ("[3, 4 and 12]", [3, 4, 12]),
+        ("[3-4]", [3, 4]),
+        ("[3–12]", [3, 4, 12]),
+        ("[3][4]", [3, 4]),
+        ("`[3]`", [3]),
+        ("**[3]**", [3]),
+        ("([3])", [3]),
+        ("<sup>[3]</sup>", [3]),
+        ("<sup>3</sup>", [3]),
+        ("[3](#3)", [3]),
+        ("[3](https://elsewhere.test/3)", [3]),
+        ("[3: Priming the pump, quickly]", [3]),
+    ],
+)
+def test_marks_in_other_forms_are_read(mark: str, sources: list[int]) -> None:
+    made = from_marks(f"Fill the pump {mark}.", READ)
+    assert made.text == f"Fill the pump {''.join(f'[{n}]' for n in range(1, len(sources) + 1))}."
+    assert [source.first.node_id for source in made.sources] == [f"node-{number}" for number in sources]
+    assert made.unsupported == ()
+
+
+@pytest.mark.parametrize("mark", ["[99]", "【99】", "[^99]", "[source 99]", "[99†L1]"])
+def test_marks_of_what_was_not_read_are_taken_out_in_any_form(mark: str) -> None:
+    made = from_marks(f"Fill the pump {mark}.", READ)
+    assert (made.text, made.sources) == ("Fill the pump.", ())
+    assert made.unsupported == ("Fill the pump.",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Match it with [0-9] or [a-z].",
+        "Between [100-200] ms.",
+        "Take `[99]` as it is.",
+        "Take items[0], then self.rows[3] and get()[4].",
+        "Then rows[3].name and cells[4] = 5.",
+        "- [ ] to do\n- [x] done",
+        "Write [text](https://d.test/p) or [12:30].",
+        "Up to [1-1000000].",
+    ],
+)
+def test_what_is_an_index_an_interval_or_a_value_stays(text: str) -> None:
+    made = from_marks(text, READ)
+    assert (made.text, made.sources) == (text, ())
+
+
+def test_beside_citations_of_the_endpoint_a_value_in_brackets_is_a_value() -> None:
+    draft = AnswerDraft("Set `ports` to [8080].")
+    draft.cite(READ[3].cite(0))
+    draft.say(" See also valves [4].")
+    made = written(draft, list(READ.values()))
+    assert made.text == "Set `ports` to [8080]. [1] See also valves [2]."
+
+
+def test_what_was_read_stands_behind_a_text_that_names_nothing() -> None:
+    sources = read_sections_as_sources("Open the valves.", [*READ.values(), passage(5)])
+    assert [(source.number, source.first.node_id) for source in sources] == [
+        (1, "node-3"),
+        (2, "node-4"),
+        (3, "node-12"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "`", "[1", "``` ", "<think>", "<cite ", "[^", "  ", "\\[", "([", "<sup>", "[1-", "[3, "]
+)
+def test_reading_grows_with_the_length_alone(piece: str) -> None:
+    """What was quadratic would take minutes here."""
+    started = time.monotonic()
+    written(AnswerDraft(piece * (200_000 // len(piece))), list(READ.values()))
+    assert time.monotonic() - started < 10
