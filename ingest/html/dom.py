@@ -36,6 +36,9 @@ MAX_OPEN_TAGS = 3_000
 MAX_OPTIONS = 20_000
 """Of all selects together: lexbor looks at all options of a select whenever it meets one more."""
 
+MAX_ATTRIBUTES = 2_000
+"""Of one element: lexbor compares each with all before it."""
+
 _NO_ATTRIBUTES: dict[str, str] = {}
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
@@ -45,6 +48,9 @@ _INVISIBLE = {ord(char): None for char in "\x7f\xad\u061c\u200b\u200e\u200f\u206
 """Soft hyphen, zero-width and direction marks. U+200C and U+200D stay: they join letters with meaning."""
 
 
+_LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{4000,}+")
+"""What may hold too many attributes."""
+_VALUE = re.compile(r"\"[^\"]*+\"|'[^']*+'")
 _OPTION = re.compile("<option", re.IGNORECASE)
 _TAG = re.compile(r"<(/?+)([a-zA-Z][^\s/>]*+)")
 _NEVER_OPEN = frozenset(
@@ -212,6 +218,8 @@ def clean(text: str) -> str:
 
 def read(html: str) -> Dom:
     """All elements of a page. Raises TooComplex, and MemoryError where lexbor, too, gets no memory."""
+    if any(len(_VALUE.sub("", tag[0]).split()) > MAX_ATTRIBUTES for tag in _LONG_TAG.finditer(html)):
+        raise TooComplex(f"more than {MAX_ATTRIBUTES:,} attributes of one element")
     _check_tags(html)
     try:
         source = LexborHTMLParser(html or "<html></html>").root

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ingest.html.dom import MAX_DEPTH, MAX_ELEMENTS, MAX_OPEN_TAGS, MAX_OPTIONS
+from ingest.html.dom import MAX_ATTRIBUTES, MAX_DEPTH, MAX_ELEMENTS, MAX_OPEN_TAGS, MAX_OPTIONS
 from ingest.html.parse import parse
 from ingest.model import Document
 from tests.fakes.hostile_pages import KINDS, nested
@@ -98,6 +98,12 @@ def test_a_page_of_more_elements_than_are_read_is_refused_by_a_look_at_its_tags(
     start = time.process_time()
     assert reason(page) == f"too_large: more than {MAX_ELEMENTS:,} elements"
     assert time.process_time() - start < 2
+
+
+def test_attributes_are_counted_before_they_are_parsed() -> None:
+    many = " ".join(f"a{i}" for i in range(MAX_ATTRIBUTES))
+    assert reason(f"<p {many} x>") == f"too_large: more than {MAX_ATTRIBUTES:,} attributes of one element"
+    assert read(f"<p>Words.<svg><path d='{'1 2 ' * MAX_ATTRIBUTES}'/></svg>").page is not None
 
 
 def test_options_are_counted_before_they_are_parsed() -> None:
