@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import IO, Any
 
 from ingest.errors import PageTooCostly
@@ -125,14 +126,20 @@ def serve(seconds: float, megabytes: int) -> None:
         except Exception as error:
             found = error
         signal.setitimer(signal.ITIMER_PROF, 0)
-        last = (
-            isinstance(found, MemoryError)
-            or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _KEPT_MEGABYTES * 1000
-        )
+        last = isinstance(found, MemoryError) or _resident_megabytes() > _KEPT_MEGABYTES
         _send(answers, (found, last))
         del request, body, found
         if not last:
             gc.collect()
+
+
+def _resident_megabytes() -> float:
+    """Not getrusage's highest: on Linux a child begins with its parent's, which may have loaded a model."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:  # another Unix, where the highest is the process's own, in bytes
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000_000
+    return pages * resource.getpagesize() / 1_000_000
 
 
 def _send(pipe: IO[bytes], message: object) -> None:

@@ -15,10 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ingest.urls import page_key
+from tests.fakes import hostile_pages
 from tests.fakes.docsite import Behaviour, DocSite, fails_first, page, redirect, slow, status
 from tests.fakes.site import html
 
 WORD = "handbook"
+ATTACK_CHARACTERS = 40_000
+"""Of a hostile page: more than enough to stop a process for minutes in which something grows with its square."""
 _FEW, _MANY = 18, 36
 _WORDS = (
     "anchor broker cluster delta engine format gateway header index journal kernel ledger module node offset".split()
@@ -75,6 +78,7 @@ class ChangingSite:
             (self._new_bar, 1),
             (self._fail, 2),
             (self._slow_down, 5),
+            (self._attack, 2),
         ]
         [kind] = self._chance.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])
         said = kind(self._chance.choice(sorted(self.answers.drafts)))
@@ -172,6 +176,12 @@ class ChangingSite:
         self._edit(path)
         self._failing[path] = slow(self._chance.uniform(0.2, 1.0), self._html(self.answers.drafts[path]))
         return f"{path} changes and gets slow"
+
+    def _attack(self, path: str) -> str:
+        """A page made to cost more than its size stands there, until the site is well again."""
+        kind = self._chance.choice(sorted(hostile_pages.KINDS))
+        self._failing[path] = page(hostile_pages.KINDS[kind](ATTACK_CHARACTERS))
+        return f"{kind} at {path}"
 
     # --- writing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import time
@@ -73,6 +74,16 @@ async def test_a_read_that_is_cancelled_ends_at_once() -> None:
     assert await process.parse(PAGE, URL) == parse(PAGE, URL)
     process.close()
     assert time.monotonic() - start < 10  # the page alone takes twenty
+
+
+async def test_one_child_reads_page_after_page_however_large_its_parent_is(hasty: ParseProcess) -> None:
+    ballast = bytearray(b"x") * 300_000_000
+    others = set(children(os.getpid()))
+    await hasty.parse(PAGE, URL)
+    [child] = set(children(os.getpid())) - others
+    await hasty.parse(PAGE, URL)
+    assert set(children(os.getpid())) - others == {child}
+    assert len(ballast) == 300_000_000
 
 
 async def test_what_parsing_raises_is_raised_here(hasty: ParseProcess) -> None:
