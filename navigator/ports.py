@@ -24,6 +24,10 @@ class Tool:
     schema: Mapping[str, Any]
 
 
+NOT_AN_OBJECT = "_invalid"
+"""Arguments that are no JSON object arrive as {NOT_AN_OBJECT: what was written}."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str

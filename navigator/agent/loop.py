@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from navigator.agent.arguments import ToolError, arguments_object, tool_named
 from navigator.agent.prompts import budget_note
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step
@@ -54,10 +55,6 @@ async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
             run.turns += [ModelTurn(reply.draft.said or "…", echo=reply.ended.echo), UserTurn(config.read_first)]
 
 
-class ToolError(Exception):
-    """What the model is told instead of a result."""
-
-
 class Toolbox(ABC):
     """A strategy's tools. `reads` are those of them that give text; with `one_kind` a turn may use one of them only."""
 
@@ -88,10 +85,15 @@ class Toolbox(ABC):
         return budget_note(self._budget - len(self.session.steps), context, self._context_share)
 
     async def answer_calls(self, turn: ModelTurn, run: AnswerRun) -> ToolTurn:
-        """Answer all calls of one turn."""
-        kinds = {call.name for call in turn.calls}.intersection(tool.name for tool in self.tools)
+        """Answer all calls of one turn, under the names of `tools` that they mean."""
+        names = [tool.name for tool in self.tools]
+        calls = [
+            replace(call, name=tool_named(call.name, names), arguments=arguments_object(call.arguments))
+            for call in turn.calls
+        ]
+        kinds = {call.name for call in calls}.intersection(names)
         mixed = self.one_kind and len(kinds) > 1
-        results = [await self._run(call, turn.text, mixed, run) for call in turn.calls]
+        results = [await self._run(call, turn.text, mixed, run) for call in calls]
         return ToolTurn(tuple(results), self.note(run.context_share))
 
     async def _run(self, call: ToolCall, reasoning: str, mixed: bool, run: AnswerRun) -> ToolResult:
@@ -111,28 +113,6 @@ class Toolbox(ABC):
             result = ToolResult(call.id, str(error), error=True)
         run.step(replace(step, seconds=time.monotonic() - started))
         return result
-
-
-def text_argument(arguments: Mapping[str, Any], name: str, tool: str) -> str:
-    """An argument that is a text. Raises ToolError."""
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise ToolError(f'{tool} takes {{"{name}": "what to look for"}}.')
-    return value
-
-
-def number_arguments(arguments: Mapping[str, Any], name: str, tool: str) -> list[int]:
-    """An argument that lists numbers, each once. Models also write one number, or numbers as strings. Raises
-    ToolError."""
-    given = arguments.get(name)
-    values: Sequence[Any] = given if isinstance(given, list) else [given]
-    try:
-        found = [int(str(value).strip()) for value in values]
-    except ValueError:
-        found = []
-    if not found:
-        raise ToolError(f'{tool} takes {{"{name}": [numbers that you were shown]}}.')
-    return list(dict.fromkeys(found))
 
 
 def numbers_listed(found: Sequence[int]) -> str:

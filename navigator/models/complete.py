@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from navigator.answer import Usage
+from navigator.citations.markup import without_reasoning
 from navigator.ports import Model, TextDelta, TurnEnd, UserTurn
 
 MAX_REPLY_CHARACTERS = 100_000
@@ -18,7 +19,7 @@ MAX_BRACES = 50
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of one turn, and why it ended: "max_tokens" was cut off, a "refusal" is no answer."""
+    """The text of one turn without reasoning, and why it ended: "max_tokens" was cut off, a "refusal" is no answer."""
 
     text: str
     usage: Usage = Usage()
@@ -34,7 +35,7 @@ async def complete(model: Model, system: str, prompt: str) -> Written:
                 said += text
             case TurnEnd():
                 last = event
-    return Written(said, last.usage, last.reason)
+    return Written(without_reasoning(said), last.usage, last.reason)
 
 
 def object_in(reply: str) -> Mapping[str, Any]:

@@ -15,13 +15,11 @@ import structlog
 
 from navigator.answer import Usage
 from navigator.models.messages import Basis, Json, SearchResultSource, Verbatim
-from navigator.ports import CitationDelta, ModelEvent, TextDelta, ToolCall, ToolCallEvent, TurnEnd
+from navigator.ports import NOT_AN_OBJECT, CitationDelta, ModelEvent, TextDelta, ToolCall, ToolCallEvent, TurnEnd
 
 log = structlog.get_logger()
 
 CUT_SHORT_REASONS = frozenset({"max_tokens", "model_context_window_exceeded"})
-NOT_AN_OBJECT = "_invalid"
-"""Arguments that are no JSON object arrive as {NOT_AN_OBJECT: what was written}: a tool error, not a crash."""
 
 _GROWS = {
     "text_delta": "text",

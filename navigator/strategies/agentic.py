@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from ingest.model import Scope
 from ingest.ports import Hit
-from navigator.agent.loop import LoopConfig, Toolbox, numbers_listed, text_argument, walk
+from navigator.agent.arguments import text_argument
+from navigator.agent.loop import LoopConfig, Toolbox, numbers_listed, walk
 from navigator.agent.prompts import RitBounds, evidence, opening
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ingest.model import Chunk
 from ingest.ports import Hit
-from navigator.agent.loop import ToolError, number_arguments, text_argument
+from navigator.agent.arguments import ToolError, number_arguments, text_argument
 from navigator.answer import Passage, Step
 from navigator.ports import Tool, ToolCall, ToolResult
 from navigator.retrieval.retriever import fuse

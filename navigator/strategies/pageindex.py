@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ingest.ports import Outline, TreeStore
-from navigator.agent.loop import LoopConfig, Toolbox, number_arguments, walk
+from navigator.agent.arguments import number_arguments
+from navigator.agent.loop import LoopConfig, Toolbox, walk
 from navigator.agent.prompts import READ_TOOL, RitBounds, evidence, legend, opening
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.answer import Answer, Step

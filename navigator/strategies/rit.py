@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from ingest.model import Scope
 from ingest.ports import TreeStore
-from navigator.agent.loop import LoopConfig, Toolbox, ToolError, number_arguments, numbers_listed, text_argument, walk
+from navigator.agent.arguments import ToolError, number_arguments, text_argument
+from navigator.agent.loop import LoopConfig, Toolbox, numbers_listed, walk
 from navigator.agent.prompts import (
     GET_TOC_TOOL,
     READ_FIRST,
@@ -129,18 +130,20 @@ class RitToolbox(Toolbox):
 async def read_sections(
     call_id: str, asked: Sequence[int], session: ReadingSession, trees: TreeStore, rit_bounds: RitBounds
 ) -> ToolResult:
-    """Read whole sections by the numbers that were shown. Raises ToolError for one that was not, IngestError."""
+    """Read whole sections by the numbers that were shown. Those that were not are named; raises
+    ToolError where none was, IngestError."""
     unknown = [number for number in asked if session.offered(number) is None]
-    if unknown:
-        raise ToolError(
-            f"No section {numbers_listed(unknown)} was shown to you. Read numbers from a table of contents."
-        )
+    not_shown = f"No section {numbers_listed(unknown)} was shown to you. Read numbers from a table of contents."
+    if len(unknown) == len(asked):
+        raise ToolError(not_shown)
+    asked = [number for number in asked if number not in unknown]
     again = [number for number in asked if session.has(number)]
     fresh = [number for number in asked if not session.has(number)]
     passages, left_out = _fitting(await load_passages(fresh, session, trees), rit_bounds)
     session.read(passages)
     gone = sorted(set(fresh) - {passage.number for passage in passages} - set(left_out))
     remarks = [
+        not_shown if unknown else "",
         f"You have read {numbers_listed(again)} already; see above." if again else "",
         f"Section {numbers_listed(gone)} is no longer there." if gone else "",
         f"Left out for length, read alone if needed: {numbers_listed(left_out)}." if left_out else "",
