@@ -108,7 +108,7 @@ PURE = (
     "navigator/models/complete.py", "navigator/citations/links.py", "navigator/citations/marks.py", "navigator/citations/markup.py", "navigator/markdown/*.py", "navigator/models/prices.py", "navigator/models/tokens.py",
     "navigator/retrieval/toc.py", "navigator/ports.py", "navigator/evaluation/proposing/checks.py",
     "navigator/evaluation/proposing/languages.py", "navigator/evaluation/proposing/material.py",
-    "navigator/evaluation/proposing/turns.py", "navigator/agent/prompts.py", "navigator/agent/arguments.py",
+    "navigator/evaluation/proposing/turns.py", "navigator/agent/prompts.py", "navigator/agent/arguments.py", "navigator/agent/written_calls.py",
     "navigator/strategies/documents.py", "navigator/strategies/matching.py", "navigator/strategies/rdr2/actions.py",
     "navigator/strategies/rdr2/examples.py", "navigator/strategies/rdr2/tree.py",
 )  # fmt: skip

@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from navigator.agent.arguments import ToolError, arguments_object, tool_named
-from navigator.agent.prompts import budget_note
+from navigator.agent.prompts import ANSWER_IN_WORDS, CALL_AS_CALL, budget_note
 from navigator.agent.run import AnswerRun, ReadingSession
+from navigator.agent.written_calls import written_calls
 from navigator.answer import Answer, Step
+from navigator.citations.markup import without_reasoning
 from navigator.ports import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, UserTurn
 
 MAX_NUDGES = 2
@@ -34,7 +36,7 @@ class LoopConfig:
 
 async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
     """From the turns that `run` begins with to the answer. Raises ModelError, IngestError."""
-    nudges = 0
+    nudges, told_again = 0, False
     while True:
         has_text = bool(run.session.passages)
         if toolbox.exhausted and not has_text:
@@ -42,17 +44,28 @@ async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
         must_answer = has_text and (toolbox.exhausted or run.context_share >= config.context_share)
         reply = await run.ask_model(config.system, toolbox.tools, must_answer=must_answer)
         reason = reply.ended.reason
-        if reply.calls and not must_answer and reason != "max_tokens":  # a turn cut short: its calls may be half
-            turn = ModelTurn(reply.draft.said, reply.calls, reply.ended.echo)
+        said = without_reasoning(reply.draft.said)
+        turn = ModelTurn(said, reply.calls, reply.ended.echo)
+        tried = False
+        if not reply.calls and reason == "end":
+            written = written_calls(said, [tool.name for tool in toolbox.tools])
+            tried = written.tried
+            if written.calls:
+                turn = ModelTurn(written.said, written.calls)
+        if turn.calls and not must_answer and reason != "max_tokens":  # a turn cut short: its calls may be half
             run.turns += [turn, await toolbox.answer_calls(turn, run)]
+        elif tried and not told_again:
+            told_again = True
+            told = ANSWER_IN_WORDS if must_answer else CALL_AS_CALL
+            run.turns += [ModelTurn(said or "…", echo=reply.ended.echo), UserTurn(told)]
         elif toolbox.has_read or reason == "refusal":
             return run.answer(reply)
-        elif nudges == MAX_NUDGES:
-            return run.not_found()
+        elif nudges == MAX_NUDGES or run.reasoned_away(reply):
+            return run.unread(reply, called=bool(run.session.steps))
         else:
             nudges += 1
             # Endpoints refuse a turn without a word, also one that is only given back.
-            run.turns += [ModelTurn(reply.draft.said or "…", echo=reply.ended.echo), UserTurn(config.read_first)]
+            run.turns += [ModelTurn(said or "…", echo=reply.ended.echo), UserTurn(config.read_first)]
 
 
 class Toolbox(ABC):

@@ -153,3 +153,6 @@ def budget_note(left: int, context: float, context_share: float, searches: int |
 
 
 READ_FIRST = "You have not read anything yet, so there is nothing to answer from. Call `get_toc`, then `read`; answer after that."
+
+CALL_AS_CALL = "That tool call arrived as text and was not carried out. Call the tool through the tool interface."
+ANSWER_IN_WORDS = "No more tools can be called. Answer now, in words, from what you have read."

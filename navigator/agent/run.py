@@ -31,6 +31,10 @@ SAID_NOTHING = "The model looked at the documentation and then gave no answer."
 REASONED_TOO_LONG = (
     "The model used up its reply by reasoning before it said anything: whoever runs this can raise model.max_tokens."
 )
+CUT_BEFORE_READING = (
+    "The model's reply was cut off before it looked anything up: whoever runs this can raise model.max_tokens."
+)
+CALLED_NOTHING = "The model answered without looking anything up: it called no tool, and may not be able to."
 
 
 class Listener(Protocol):
@@ -207,6 +211,21 @@ class AnswerRun:
             sources = read_sections_as_sources(made.text, self.session.passages)
             notes.append(NO_SOURCE_NAMED)
         return self.end("answered", made.text, sources, made.unsupported, " ".join(notes))
+
+    def reasoned_away(self, reply: ModelReply) -> bool:
+        """Whether reasoning used up the turn before anything was said."""
+        return reply.ended.reason == "max_tokens" and not self._written(reply.draft).text
+
+    def unread(self, reply: ModelReply, *, called: bool) -> Answer:
+        """The end where the model has not read anything, whatever it says. `called`: it tried to."""
+        text = self._written(reply.draft).text
+        if gave_up := _GAVE_UP.match(text):
+            return self.not_found(text[gave_up.end() :].strip())
+        if self.reasoned_away(reply):
+            return self.end("failed", REASONED_TOO_LONG)
+        if reply.ended.reason == "max_tokens":
+            return self.end("failed", CUT_BEFORE_READING)
+        return self.not_found() if called else self.end("failed", CALLED_NOTHING)
 
     def not_found(self, reason: str = "") -> Answer:
         return self.end("not_found", f"{NOTHING_FOUND} {reason}".strip())

@@ -22,6 +22,10 @@ _REASONING_TAG = re.compile(
     r"|(?P<final><\|channel\|>final\b[^<>\n]{0,80}<\|message\|>)",
     re.IGNORECASE,
 )
+CALL_TAG = re.compile(
+    r"<(?P<end>/)?(?:antml:)?(?:tool_calls?|function_calls?|invoke|tool_use)(?:\s[^<>]{0,200})?>"
+    r"|<(?:function=[\w.:-]{1,100}|(?P<function_end>/)function)>|\[TOOL_CALLS\]|<\|python_tag\|>"
+)
 _MACHINE_TAG = re.compile(
     r"<(?P<end>/)?(?:antml:)?(?P<name>cite|citations?|answer|final_answer)\b(?P<attributes>[^<>]{0,200})>"
     r"|<\|[^<>|\n]{1,40}\|>|<｜[^<>｜\n]{1,40}｜>",
@@ -89,9 +93,25 @@ def code_spans(text: str) -> list[Span]:
 def without_reasoning(text: str) -> str:
     """The text without what stands between tags of reasoning. A closing tag alone ends reasoning that began with the
     text; an opening one alone, at the beginning of a line, begins what goes on to the end."""
-    if not _REASONING_TAG.search(text):
+    return _outside_reasoning(_after_opening_reasoning(text)) if _REASONING_TAG.search(text) else text
+
+
+def without_calls(text: str) -> str:
+    """The text without calls of tools that were written into it."""
+    if not CALL_TAG.search(text):
         return text
-    text = _after_opening_reasoning(text)
+    outside = _Outside(text)
+    kept, position, depth = "", 0, 0
+    for tag in CALL_TAG.finditer(text):
+        if not depth and outside.is_code(tag.start()):
+            continue
+        if not depth:
+            kept += text[position : tag.start()]
+        depth, position = max(0, depth - 1) if _ends(tag) else depth + 1, tag.end()
+    return kept if depth else kept + text[position:]
+
+
+def _outside_reasoning(text: str) -> str:
     outside = _Outside(text)
     kept, position, opened = "", 0, -1
     for tag in _REASONING_TAG.finditer(text):
@@ -124,7 +144,8 @@ def _after_opening_reasoning(text: str) -> str:
 
 
 def _ends(tag: re.Match[str]) -> bool:
-    return bool(tag["end"] or tag["bracket_end"] or tag["triangle_end"] or tag["final"])
+    """All groups of these patterns name ways to end."""
+    return any(tag.groups())
 
 
 class _Outside:

@@ -28,13 +28,17 @@ from navigator.models.messages import Conversation, Form, Json, basis, request_b
 from navigator.models.prices import Prices
 from navigator.models.reply import StreamedReply
 from navigator.models.tokens import CHARACTERS_PER_TOKEN
-from navigator.ports import CitationDelta, ModelEvent, Tool, ToolCallEvent, Turn, TurnEnd
+from navigator.ports import CitationDelta, ModelEvent, TextDelta, Tool, ToolCallEvent, Turn, TurnEnd
 
 log = structlog.get_logger()
 
 _MAX_RETRY_AFTER_SECONDS = 30.0
 """An endpoint that asks for a longer pause is not waited for; who asked is told."""
 _MAX_PAUSE_SECONDS = 8.0
+MORE_ROOM = 2
+"""Times max_tokens, for a turn that reasoning used up."""
+END_OF_REASONING = "</think>\n\n"
+"""Ends what the first try left open: it is cut with the reasoning."""
 
 Events = AsyncGenerator[ModelEvent, None]
 
@@ -179,19 +183,37 @@ class AnthropicModel:
                 await asyncio.sleep(pause)
 
     async def _once(self, conversation: Conversation, form: Form) -> Events:
-        """One request and its reply."""
-        started = time.monotonic()
+        """One request and its reply; where reasoning used up the reply, one more with more room, where the endpoint
+        grants it."""
         body = request_body(conversation, form)
-        reply = StreamedReply(sources(conversation), basis(conversation, form))
-        async with aclosing(self._channel.send(self._limits | body)) as received:
-            async for data in received:
-                for event in reply.feed(data):
-                    yield event
-        if not reply.complete:
-            raise self._channel.faults.broke_off() if reply.begun else self._channel.faults.not_the_api()
-        self._reports_caching = reply.reports_caching
-        for event in reply.close():
-            yield self._counted(event, body, started) if isinstance(event, TurnEnd) else event
+        spent: TurnEnd | None = None
+        for room in (1, MORE_ROOM):
+            started = time.monotonic()
+            reply = StreamedReply(sources(conversation), basis(conversation, form))
+            limits = self._limits | {"max_tokens": room * self._limits["max_tokens"]}
+            try:
+                async with aclosing(self._channel.send(limits | body)) as received:
+                    async for data in received:
+                        for event in reply.feed(data):
+                            yield event
+            except RequestRefused:
+                if spent is None:
+                    raise
+                yield spent
+                return
+            if not reply.complete:
+                raise self._channel.faults.broke_off() if reply.begun else self._channel.faults.not_the_api()
+            self._reports_caching = reply.reports_caching
+            *due, last = reply.close()
+            for event in due:
+                yield event
+            ended = self._counted(last, body, started) if isinstance(last, TurnEnd) else TurnEnd("end")
+            if spent is not None or not reply.only_reasoned:
+                yield replace(ended, usage=ended.usage + spent.usage) if spent else ended
+                return
+            spent = ended
+            if reply.said:
+                yield TextDelta(END_OF_REASONING)
 
     def _counted(self, ended: TurnEnd, body: Json, started: float) -> TurnEnd:
         """With the cost; with an estimate where the endpoint counts nothing."""

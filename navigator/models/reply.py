@@ -14,6 +14,7 @@ from typing import Any, Literal
 import structlog
 
 from navigator.answer import Usage
+from navigator.citations.markup import without_reasoning
 from navigator.models.messages import Basis, Json, SearchResultSource, Verbatim
 from navigator.ports import NOT_AN_OBJECT, CitationDelta, ModelEvent, TextDelta, ToolCall, ToolCallEvent, TurnEnd
 
@@ -82,6 +83,16 @@ class StreamedReply:
     @property
     def reports_caching(self) -> bool:
         return "cache_read_input_tokens" in self._usage
+
+    @property
+    def said(self) -> str:
+        return "".join(block.grown["text"] for _, block in sorted(self._blocks.items(), key=lambda item: item[0]))
+
+    @property
+    def only_reasoned(self) -> bool:
+        """Whether the reply was cut off before it said or called anything."""
+        calls = any(block.kind == "tool_use" for block in self._blocks.values())
+        return self._stop == "max_tokens" and not calls and not without_reasoning(self.said).strip()
 
     def feed(self, event: Json) -> list[ModelEvent]:
         due: list[ModelEvent] = []

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.model import Chunk, Scope
 from ingest.urls import page_key
-from navigator.agent.prompts import READ_FIRST, RitBounds, budget_note, question_of
+from navigator.agent.prompts import CALL_AS_CALL, READ_FIRST, RitBounds, budget_note, question_of
 from navigator.answer import Answer, Passage, Step
 from navigator.errors import ModelUnreachable
 from navigator.navigator import Navigator
@@ -125,11 +125,56 @@ async def test_the_model_is_sent_back_when_it_answers_before_reading(site: Index
     assert UserTurn(READ_FIRST) in model.asked[1][1]
 
 
-async def test_a_model_that_never_reads_ends_as_not_found(site: IndexedSite) -> None:
+async def test_a_model_that_never_reads_has_failed_and_its_words_are_not_shown(site: IndexedSite) -> None:
     model = ScriptedModel([TextDelta("I know this by heart.")])
     answer = await navigator(site, model).ask("How do I prime a pump?")
-    assert (answer.outcome, len(model.asked)) == ("not_found", 3)
+    assert (answer.outcome, len(model.asked)) == ("failed", 3)
     assert "heart" not in answer.text
+    assert "called no tool" in answer.text
+
+
+async def test_a_model_that_says_that_it_found_nothing_is_believed(site: IndexedSite) -> None:
+    answer = await ask(site, [TextDelta("NOT_FOUND I looked for <think>.")])
+    assert answer.outcome == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"), [([], 1), ([TextDelta("<think>Let me see")], 1), ([TextDelta("Fill it with")], 3)]
+)
+async def test_a_reply_that_is_used_up_before_anything_was_read_says_so(
+    site: IndexedSite, said: list[ModelEvent], asked: int
+) -> None:
+    model = ScriptedModel([*said, TurnEnd("max_tokens")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert (answer.outcome, len(model.asked)) == ("failed", asked)
+    assert "model.max_tokens" in answer.text
+    assert "Fill it" not in answer.text
+
+
+async def test_a_call_written_as_text_is_taken_as_a_call(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    model = ScriptedModel(
+        [TextDelta('<think>Hm.</think>Looking.<tool_call>{"name": "get_toc", "arguments": {"query": "prime pump"}}')],
+        [TextDelta(f'{{"name": "Read", "arguments": {{"sections": "{number}: Priming"}}}}')],
+        [TextDelta("Fill it."), CitationDelta(0, 0, 0, "")],
+    )
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert (answer.outcome, answer.text) == ("answered", "Fill it. [1]")
+    assert [(step.tool, step.reasoning) for step in answer.trace.steps] == [("get_toc", "Looking."), ("read", "")]
+
+
+async def test_a_call_in_text_that_cannot_be_read_is_asked_for_once_more(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    model = ScriptedModel(
+        [TextDelta("<tool_call>get_toc prime pump</tool_call>")],
+        toc("prime pump"),
+        read(number, 99),
+        [TextDelta("Fill it."), CitationDelta(0, 0, 0, "")],
+    )
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    assert answer.outcome == "answered"
+    assert UserTurn(CALL_AS_CALL) in model.asked[1][1]
+    assert "No section 99 was shown" in last_results(model).results[0].text
 
 
 async def test_a_model_that_only_searches_stops_at_the_budget(site: IndexedSite) -> None:

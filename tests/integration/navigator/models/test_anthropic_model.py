@@ -10,6 +10,7 @@ import pytest
 
 from navigator.agent.prompts import RIT_TOOLS
 from navigator.answer import Usage
+from navigator.citations.markup import without_reasoning
 from navigator.models.anthropic import AnthropicModel
 from navigator.models.prices import Prices
 from navigator.ports import (
@@ -291,3 +292,26 @@ async def test_a_model_that_is_not_open_says_so() -> None:
     model = AnthropicModel(api_key="key")
     with pytest.raises(RuntimeError, match="async with"):
         await ask(model)
+
+
+@pytest.mark.parametrize("reasoning", [thinking(), text("<think>Let me see.")])
+async def test_reasoning_that_used_up_the_reply_is_tried_once_more_with_more_room(reasoning: dict[str, Any]) -> None:
+    async with MessagesApi() as api, open_model(api, max_tokens=100) as model:
+        api.send(reasoning, stop="max_tokens", usage={"input_tokens": 5, "output_tokens": 100})
+        api.say("Port 8443.", usage={"input_tokens": 5, "output_tokens": 9})
+        events = await ask(model)
+    said = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert without_reasoning(said).strip() == "Port 8443."
+    assert (ended(events).reason, ended(events).usage.output_tokens) == ("end", 109)
+    assert [request.body["max_tokens"] for request in api.requests] == [100, 200]
+
+
+async def test_where_there_is_no_more_room_the_turn_ends_as_it_did() -> None:
+    async with MessagesApi() as api, open_model(api) as model:
+        api.send(thinking(), stop="max_tokens")
+        api.fail(400, "max_tokens: too many")
+        assert ended(await ask(model)).reason == "max_tokens"
+        for _ in range(2):
+            api.send(thinking(), stop="max_tokens")
+        assert ended(await ask(model)).reason == "max_tokens"
+    assert len(api.requests) == 4

@@ -137,7 +137,7 @@ async def test_a_model_that_never_reads_is_sent_back_twice_and_says_nothing(site
         for _ in range(3):
             asked.api.say("I know this by heart: use oil.")
         answer = await asked.ask()
-    assert (answer.outcome, answer.sources) == ("not_found", ())
+    assert (answer.outcome, answer.sources) == ("failed", ())
     assert "oil" not in answer.text
     assert [f"`{TOOLS_OF[strategy][0]}`" in texts(request) for request in asked.api.requests] == [False, True, True]
 
