@@ -36,7 +36,7 @@ class LoopConfig:
 
 async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
     """From the turns that `run` begins with to the answer. Raises ModelError, IngestError."""
-    nudges, told_again = 0, False
+    nudges, told_again, steps = 0, False, len(run.session.steps)
     while True:
         has_text = bool(run.session.passages)
         if toolbox.exhausted and not has_text:
@@ -61,7 +61,7 @@ async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
         elif toolbox.has_read or reason == "refusal":
             return run.answer(reply)
         elif nudges == MAX_NUDGES or run.reasoned_away(reply):
-            return run.unread(reply, called=bool(run.session.steps))
+            return run.unread(reply, called=len(run.session.steps) > steps)
         else:
             nudges += 1
             # Endpoints refuse a turn without a word, also one that is only given back.

@@ -22,6 +22,7 @@ from navigator.citations.markup import (
     with_plain_marks,
     without_calls,
     without_reasoning,
+    without_stock_phrases,
 )
 
 _FENCED = re.compile(r"[ \t]{0,20}(?:```|~~~)")
@@ -122,7 +123,7 @@ def written(draft: AnswerDraft, passages: Sequence[Passage]) -> Written:
     its own. `passages`: all that were read, in their order."""
     numbers = {passage.node_id: passage.number for passage in passages}
     text = without_reasoning(draft.marked([numbers.get(node, 0) for node in draft.cited]))
-    text = with_plain_marks(unwrapped(without_calls(text)), passages)
+    text = without_stock_phrases(with_plain_marks(unwrapped(without_calls(text)), passages))
     read = {passage.number: passage for passage in passages}
     made = from_marks(text, read, draft.cited)
     return made if not draft.cited else replace(made, unsupported=())

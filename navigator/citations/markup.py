@@ -32,6 +32,14 @@ _MACHINE_TAG = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"(\d{1,6})(?:-\d{1,6})?(?::\d{1,6})?")
+_GIVEN = r"(?:provided|given|retrieved|supplied)"
+_STOCK_PHRASE = re.compile(
+    rf"\b(?P<the>the|these)\s(?:{_GIVEN}\s)?(?P<what>text|context|material|passages?|sections?|excerpts?|search\sresults?)\s"
+    rf"(?:(?:that\s|which\s)?I(?:\shave|\swas|\swere|'ve)?\s(?:read|been\sgiven|found|given|shown|provided)|{_GIVEN}(?:\sto\sme)?)\b"
+    rf"|\b(?P<the_given>the|these)\s{_GIVEN}\s(?P<given>text|context|passages?|sections?|excerpts?|search\sresults?)\b",
+    re.IGNORECASE,
+)
+"""How models speak of what they were given; whoever asked sees nothing of it."""
 _TICKS = re.compile("`+")
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)[ \t]*+(\w*+)[^\n]*")
 MAX_PLACES = 20
@@ -175,6 +183,22 @@ def unwrapped(text: str) -> str:
         if not depth:
             return text
     return "\n".join(lines[1:-1]) if depth == 1 and lines[-1].strip() == first[1] else text
+
+
+def without_stock_phrases(text: str) -> str:
+    """The text with what a model was given called the documentation."""
+    outside = _Outside(text) if _STOCK_PHRASE.search(text) else None
+    if outside is None:
+        return text
+
+    def renamed(match: re.Match[str]) -> str:
+        if outside.is_code(match.start()):
+            return match[0]
+        several = (match["what"] or match["given"]).endswith("s")
+        said = "the pages of the documentation" if several else "the documentation"
+        return said.capitalize() if match[0][0].isupper() else said
+
+    return _STOCK_PHRASE.sub(renamed, text)
 
 
 def with_plain_marks(text: str, passages: Sequence[Passage]) -> str:

@@ -172,4 +172,4 @@ the question, read others.
 - You have {budget} tool calls for a question. Before each turn you are told what is left.
 - {legend(rit_bounds.outline)}
 
-{evidence("`read` returned", model_cites=model_cites)}"""
+{evidence("`read` returned", model_cites=model_cites, outline=True)}"""

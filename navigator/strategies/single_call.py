@@ -56,7 +56,7 @@ You answer questions about a product from its documentation, and from nothing el
 stand before the question; there is no other search. A passage is a part of a section, under the path of that section: it \
 may begin or end in the middle, and it may be about something else than the question.
 
-{evidence("stands in these passages", model_cites=model_cites)}"""
+{evidence("stands in these passages", model_cites=model_cites, reads=False)}"""
 
 
 NOTHING_READ = "Nothing was read for this answer: it is the model's own knowledge, without any source."

@@ -32,7 +32,7 @@ SWITCH_LABELS = {
 STRATEGY_LABELS = {
     "": "As set for the documentation",
     "rit": "rit: read what a table of contents offers",
-    "vanilla": "vanilla: the best passages, one look",
+    "vanilla": "vanilla: the best sections, one look",
     "agentic": "agentic: search again and again",
     "interact": "interact: searches of several kinds",
     "pageindex": "pageindex: one page, its whole contents",

@@ -129,3 +129,18 @@ def test_code_stands_in_order_and_apart(text: str) -> None:
 def test_whatever_is_written_reads_without_a_fault(parts: list[str]) -> None:
     made = written(AnswerDraft("".join(parts)), READ)
     assert {source.first.node_id for source in made.sources} <= {"node-4", "node-7"}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Based on the passages I read, fill it.", "Based on the pages of the documentation, fill it."),
+        ("The provided text does not say.", "The documentation does not say."),
+        ("The text that I read does not say.", "The documentation does not say."),
+        ("In the search results provided, none.", "In the pages of the documentation, none."),
+        ("The sections I have read name two.", "The pages of the documentation name two."),
+        ("Print `the provided text` of the passages.", "Print `the provided text` of the passages."),
+    ],
+)
+def test_people_read_of_the_documentation(said: str, shown: str) -> None:
+    assert written(AnswerDraft(said), READ).text == shown
