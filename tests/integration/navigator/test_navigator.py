@@ -463,3 +463,25 @@ async def test_a_follow_up_that_names_a_version_is_answered_from_it(tmp_path: Pa
         answer = await asking.ask("and in v2?", default, earlier=earlier)
     assert answer.version == "v2"
     assert "2000" in answer.sources[0].first.quote
+
+
+async def test_reasoning_is_not_streamed_however_its_tags_are_cut(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    said = f"<think>Is it [{number}]?\n\nSurely [{number}].\n\nYes.</think>\n\nFill it [{number}].\n\nThen run it [{number}]."
+    heard = Told()
+    model = ScriptedModel(
+        toc("prime pump"), read(number), [TextDelta(said[at : at + 3]) for at in range(0, len(said), 3)]
+    )
+    answer = await navigator(site, model).ask("How do I prime a pump?", listener=heard)
+    assert heard.texts == ["Fill it [1]."]
+    assert answer.text == "Fill it [1].\n\nThen run it [1]."
+
+
+async def test_reasoning_that_only_a_closing_tag_gives_away_is_not_streamed_on(site: IndexedSite) -> None:
+    number = await number_of(site, "prime pump", "Priming")
+    said = f"Fill it [{number}].\n\nWait.</think>\n\nRun it [{number}].\n\nThen stop [{number}]."
+    heard = Told()
+    model = ScriptedModel(toc("prime pump"), read(number), [TextDelta(each) for each in said])
+    answer = await navigator(site, model).ask("How do I prime a pump?", listener=heard)
+    assert heard.texts == ["Fill it [1].", "Fill it [1].\n\nWait."], "what does not go on from there waits for the end"
+    assert answer.text == "Run it [1].\n\nThen stop [1]."
