@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Raised whenever the parser may give another tree for the same bytes."""
 
 BlockKind = Literal["text", "code", "list", "table", "terms", "quote", "math"]

@@ -64,6 +64,11 @@ _MAX_ALIKE = 3
 """So many equal ones are opened anew (HTML section 13.2.4.3)."""
 
 
+_WIDE = "\u2e80-\u2fff\u3001-\u312f\u31a0-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003ffff"
+"""Han, Kana and Bopomofo with their punctuation; not Hangul, which is written with spaces."""
+_BREAK_IN_WIDE = re.compile(rf"(?<=[{_WIDE}])\s++(?=[{_WIDE}])")
+
+
 class TooComplex(ValueError):
     """A page has more elements than are read, or deeper ones. The message says which."""
 
@@ -212,8 +217,14 @@ def _classes(names: str) -> frozenset[str]:
 
 
 def clean(text: str) -> str:
-    """White space collapsed, soft hyphens, zero-width and direction marks removed."""
-    return " ".join((text if text.isascii() and text.isprintable() else text.translate(_INVISIBLE)).split())
+    """White space collapsed, soft hyphens, zero-width and direction marks removed. A line break of the source between
+    two characters of a script without spaces is none (CSS Text 3, section 4.1.3)."""
+    if text.isascii():
+        return " ".join((text if text.isprintable() else text.translate(_INVISIBLE)).split())
+    text = text.translate(_INVISIBLE)
+    if "\n" in text:
+        text = _BREAK_IN_WIDE.sub(lambda blanks: "" if "\n" in blanks[0] else blanks[0], text)
+    return " ".join(text.split())
 
 
 def read(html: str) -> Dom:

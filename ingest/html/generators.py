@@ -1,6 +1,6 @@
 """What a general rule cannot know about some generators' pages. Everything else follows from the markup.
 
-A profile is found by the page's generator meta, or by an id that only this generator writes.
+A profile is found by the page's generator meta, or by an id or a box that only this generator writes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _PROFILES = (
 def profile(tree: Dom, targets: Targets) -> Profile:
     """The profile of a page; an empty one for most."""
     makers = [e.get("content").lower() for e in tree.tagged("meta") if e.get("name").lower() == "generator"]
+    shown = {name for element in tree.elements for name in element.classes}
     for candidate in _PROFILES:
+        if candidate.title and set(candidate.title) <= shown:
+            return candidate
         if candidate.generator and any(maker.startswith(candidate.generator) for maker in makers):
             return candidate
         if candidate.marker and candidate.marker in targets:

@@ -10,14 +10,17 @@ _LANGUAGE = re.compile(r"(?:language|lang|highlight|highlight-source|brush:?|sou
 _NO_LANGUAGE = frozenset(
     "default none text plaintext plain txt notranslate nohighlight nocode wrapper ansi markup-templating".split()
 )
-_PARTS = frozenset("gutter code-fold-hint".split())
+_PARTS = frozenset({"code-fold-hint"})
+_CALLOUT_MARKS = frozenset("conum co".split())
+_MAX_MARK_CHARACTERS = 6
 
 
 def listing(pre: Element) -> str:
     """The text of a preformatted element: every space, tab and line break, `br` and block borders too.
-    Line breaks at the ends are left out."""
+    Line breaks at the ends are left out, and so are the marks of callouts (AsciiDoc, DocBook) with the blanks before
+    them, which would follow a line's last backslash."""
     parts: list[str] = []
-    closed = False
+    closed = marked = False
     stack: list[Element | str] = list(reversed(pre.children))
     while stack:
         item = stack.pop()
@@ -29,6 +32,14 @@ def listing(pre: Element) -> str:
                 # a line element's own border stands for the line break that follows it in the source
                 parts.append(item.removeprefix("\n") if closed else item)
             closed = item is _BORDER
+            marked = marked and item.isspace() and "\n" not in item
+        elif _is_callout_mark(item, marked):
+            while parts and parts[-1].rstrip(" \t") != parts[-1]:
+                parts[-1] = parts[-1].rstrip(" \t")
+                if parts[-1]:
+                    break
+                parts.pop()
+            marked = True
         elif item.tag == "br":
             parts.append("\n")
         elif item.tag == "button" or not item.classes.isdisjoint(_PARTS):
@@ -40,6 +51,14 @@ def listing(pre: Element) -> str:
     lines = "".join(parts).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip()]
     return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+
+
+def _is_callout_mark(item: Element, follows: bool) -> bool:
+    """`follows`: another mark stands directly before; an icon is followed by the number that its style sheet hides."""
+    if item.classes.isdisjoint(_CALLOUT_MARKS) and not (follows and item.tag == "b" and not item.attrs):
+        return False
+    text = item.text
+    return len(text) <= _MAX_MARK_CHARACTERS and all(char in "()<>" or char.isdecimal() for char in text)
 
 
 _BORDER = "".join(["\n", "\n"])

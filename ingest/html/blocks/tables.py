@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ingest.html.content.boilerplate import HEADINGS, callout
 from ingest.html.dom import Element
 
-_PLACING = frozenset("highlighttable rouge-table hljs-ln mlabels".split())
+_PLACING = frozenset("highlighttable rouge-table hljs-ln lntable crayon-table mlabels".split())
 _SIGNATURES = frozenset({"memname"})
 _PARTS = frozenset({"ul", "ol", "dl", "blockquote", *HEADINGS})
 _MIN_COLUMN_CHARACTERS = 200

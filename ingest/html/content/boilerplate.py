@@ -29,18 +29,27 @@ _TAB_PANELS = frozenset(
 )
 _WORDS = re.compile(
     r"(?:^|[-_])(?:toc|toctree|tocbot|breadcrumbs?|navbar|topnav|subnav|sidenav|navheader|navfooter|pagination|paginator"
-    r"|prevnext|feedback|helpful|linenos?|linenodiv|lineno|line-numbers?|line-numbers-rows|copybtn|copybutton"
+    r"|prevnext|feedback|helpful|copybtn|copybutton"
     r"|(?:copy|clipboard)[-_]?(?:btn|button|code|icon)|edit[-_]?(?:this[-_]?page|page|link|section|source)|editsection"
     r"|page-edit|version-banner|version-warning|page-?meta|page-metadata|related-articles|recent-articles|lastmod|last-?updated|on-?this-?page|table-of-contents"
     r"|skip-?(?:link|nav|to-?content)|back-to-top|print-?only|onlyprint|visible-print|cookie(?:s|-banner|-consent)?"
     r"|share-?(?:links?|buttons?|bar)|social-?(?:links?|share|icons)|viewcode-link|viewcode-back"
     r"|permalink)(?=$|[-_])"
 )
+_LINE_NUMBERS = re.compile(
+    r"(?:^|[-_])(?:linenos?|linenodiv|linenumbers?|line-?num(?:ber)?s?|ln|lnt|lntd|lnlinks|gutter|ln-numbers|crayon-nums?|blob-num"
+    r"|code-annotation-anchor)(?=$|[-_])"
+)
+_UNSELECTABLE_STYLE = re.compile(r"user-select\s*+:\s*+none", re.IGNORECASE)
+_UNSELECTABLE = frozenset("select-none user-select-none unselectable noselect no-select".split())
+_MAX_PROMPT_CHARACTERS = 80
+_MAX_NUMBERED_ELEMENTS = 20_000
+"""A column of line numbers of more elements is not looked at."""
 _NOT_FURNITURE = re.compile(r"^(?:has|with|no|without|show|hide|is|toc-backref|js)[-_]?")
 _TOKENS = frozenset(
     "footer page-footer site-footer td-footer site-header page-header-navigation nav-path navelem ad ads advert"
     " md-source-file md-content__button md-skip md-tags"
-    " printfooter catlinks pagesection mw-jump-link mw-indicators notable-traits hideme mw-jump gutter rouge-gutter hljs-ln-numbers"
+    " printfooter catlinks pagesection mw-jump-link mw-indicators notable-traits hideme mw-jump"
     " book-summary book-header theme-doc-footer theme-edit-this-page pagination-nav doc-search searchbox"
     " tabbed-labels tabs-list tablist test-arrow out-of-band rightside srclink copy-path mobile-topbar"
     " sub-title method-click-advice method-source-code memsep summary-links conum-legend"
@@ -112,12 +121,14 @@ def furniture(element: Element) -> bool:
     """Whether an element, with all that is in it, is no content. Judged without its surroundings."""
     tag = element.tag
     if tag == "a":
-        return _site_link(element)
+        return _site_link(element) or line_numbers(element)
     if tag in _NEVER_SHOWN or tag == "nav" or (tag == "dialog" and "open" not in element.attrs):
         return True
     attrs = element.attrs
     if not attrs:
         return tag == "aside" and mostly_links(element)
+    if line_numbers(element):
+        return True
     if hidden(element):
         return not tab_panel(element)
     role = attrs.get("role")
@@ -166,6 +177,33 @@ def _named(names: str) -> bool:
 @lru_cache(maxsize=8192)
 def _is_callout(name: str) -> bool:
     return _CALLOUT.search(name) is not None
+
+
+def line_numbers(element: Element) -> bool:
+    """Numbers beside the lines of a listing: nothing but digits, in what calls itself so or what no reader can select;
+    there prompts count as well. None of it belongs into a shell."""
+    attrs = element.attrs
+    if not attrs:
+        return False
+    named = "class" in attrs and _numbers_lines(attrs["class"])
+    unselectable = _UNSELECTABLE_STYLE.search(attrs.get("style", "")) or not element.classes.isdisjoint(_UNSELECTABLE)
+    if not (named or unselectable or "data-line-number" in attrs or "data-linenumber" in attrs):
+        return False
+    if element.end - element.order > _MAX_NUMBERED_ELEMENTS or element.tag in ("pre", "code", "table", "body"):
+        return False
+    text = "".join(element.strings())
+    if not any(char.isalnum() for char in text) or all(word.isdecimal() for word in text.split()):
+        return bool(named) or _in_code(element)
+    return bool(unselectable) and len(text) <= _MAX_PROMPT_CHARACTERS and "\n" not in text and _in_code(element)
+
+
+@lru_cache(maxsize=8192)
+def _numbers_lines(names: str) -> bool:
+    return any(_LINE_NUMBERS.search(name) is not None for name in names.lower().split())
+
+
+def _in_code(element: Element) -> bool:
+    return any(above.tag in ("pre", "code") or "crayon-table" in above.classes for above in element.ancestors())
 
 
 def mostly_links(element: Element) -> bool:

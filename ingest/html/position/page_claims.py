@@ -37,6 +37,10 @@ class PagePlace:
     def is_self(self, url: str | None) -> bool:
         return url is not None and _loose(url) in self._own
 
+    def is_below(self, url: str | None) -> bool:
+        """Whether the page's address begins with this one."""
+        return url is not None and any(own.startswith(_loose(url).rstrip("?") + "/") for own in self._own)
+
     def is_title(self, text: str) -> bool:
         return _plain(text) in self._titles
 
@@ -56,7 +60,9 @@ def offered(tree: Dom) -> OfferedTrails:
 
 def claims(tree: Dom, trails: OfferedTrails, place: PagePlace, lists: tuple[str, ...]) -> Claims:
     """The best trail that the page offers."""
-    linked_data = _without_self([_crumb(raw, place) for raw in _short(trails.linked_data)], place, data=True)
+    offers = [_crumb(raw, place) for raw in _short(trails.linked_data)]
+    offers.sort(key=lambda trail: _likely(trail, place), reverse=True)
+    linked_data = _without_self(offers, place, data=True)
     shown = _without_self([_crumb(raw, place) for raw in _short(trails.shown)], place, data=False)
     best = next((trail for trail in linked_data if trail), ())
     longer = next((trail for trail in shown if trail), ())
@@ -93,8 +99,8 @@ def _address(href: str | None, place: PagePlace) -> str | None:
 def _without_self(
     trails: Sequence[list[tuple[Crumb, bool]]], place: PagePlace, *, data: bool
 ) -> list[tuple[Crumb, ...]]:
-    """Without the crumbs at the end that are the page itself. In linked data the last item without an
-    address always is."""
+    """Without the crumbs at the end that are the page itself (in linked data the last item without an address always
+    is), and without the page as its own ancestor; a crumb that is repeated counts once."""
     result = []
     for trail in trails:
         kept = list(trail)
@@ -107,8 +113,13 @@ def _without_self(
                 kept.pop()
             else:
                 break
-        result.append(tuple(crumb for crumb, _ in kept))
+        result.append(tuple(dict.fromkeys(crumb for crumb, _ in kept if not place.is_self(crumb.url))))
     return result
+
+
+def _likely(trail: Sequence[tuple[Crumb, bool]], place: PagePlace) -> tuple[bool, int]:
+    """Of several trails: the one that ends in this page, then the one with the most addresses above the page's."""
+    return bool(trail) and place.is_self(trail[-1][0].url), sum(place.is_below(crumb.url) for crumb, _ in trail)
 
 
 def _holds(longer: Sequence[Crumb], shorter: Sequence[Crumb]) -> bool:

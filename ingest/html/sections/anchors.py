@@ -2,7 +2,7 @@
 
 In order: the id that the heading's own permalink names, the heading's id, an id inside it (one that links to itself,
 then one around words, then the first), the id of a wrapper that begins with the heading and holds no
-later section of its rank, an empty anchor directly before. Of equal ids a browser takes the first in
+later section of its rank, an empty anchor directly before; where there is none, the permalink that follows it. Of equal ids a browser takes the first in
 the document, so only that one counts; the id of an earlier sibling never does. (DocSearch walks back and up instead;
 facts of 6,192 real headings: on the heading 37%, wrapper 34%, inside 20%, before 7%.)
 """
@@ -75,6 +75,17 @@ def choose(title: Element, before: Sequence[Element], limit: float, targets: Tar
         return None, []
     anchor = next((name for name in _own_links((title, *inner)) if name in names), ranked[0])
     return anchor, [name for name in names if name != anchor]
+
+
+def named_after(sign: Element, title: str) -> bool:
+    """Whether a permalink's own name or target is the title's slug."""
+    slug = _slug(title)
+    names = (sign.get("id"), sign.get("name"), sign.get("href").partition("#")[2])
+    return bool(slug) and any(_slug(unquote(name).removeprefix("user-content-")) == slug for name in names)
+
+
+def _slug(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _inside(inner: Sequence[Element], targets: Targets) -> list[str]:

@@ -87,7 +87,7 @@ def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[
         if above.tag == "hgroup":
             top = boxes.top(above)
             return top is not None and top < (level, element.order)
-        if not own_id and above.attrs and boxes.name(above) is element:
+        if not own_id and (above.attrs or above.tag == "blockquote") and boxes.name(above) is element:
             return True
         if above in data_cells:
             return not own_id and not any(_named(inner) for inner in element.walk())
@@ -109,7 +109,7 @@ def linked_page(element: Element) -> str | None:
 
 
 class _Boxes:
-    """What holds headings: notes and warnings with the headings that name them, and hgroups. Each is looked at once for
+    """What holds headings: notes, warnings and quotes with the headings that name them, and hgroups. Each is looked at once for
     all headings in it."""
 
     def __init__(self) -> None:
@@ -119,7 +119,8 @@ class _Boxes:
     def name(self, element: Element) -> Element | None:
         """The heading with which a box begins; None for what is no box."""
         if element not in self._names:
-            self._names[element] = _first_heading_in(element) if callout(element) else None
+            box = callout(element) or element.tag == "blockquote"
+            self._names[element] = _first_heading_in(element) if box else None
         return self._names[element]
 
     def top(self, hgroup: Element) -> tuple[int, int] | None:

@@ -66,6 +66,8 @@ class _Outline:
         self._lists: list[Element] = []
         self._tables: list[Element] = []
         self._before: list[Element] = []
+        self._unnamed: Element | None = None
+        self._sign: Element | None = None
         self._seen = 0
         self._walk(root)
         self._writer.end()
@@ -89,10 +91,8 @@ class _Outline:
 
     def _text(self, text: str) -> None:
         self._writer.text(text)
-        if self._before and not text.isspace():
-            self._before.clear()
         if text and not text.isspace():
-            self._seen += 1
+            self._passed()
 
     def _note_id(self, element: Element) -> None:
         if element.attrs and ("id" in element.attrs or (element.tag == "a" and "name" in element.attrs)):
@@ -111,7 +111,11 @@ class _Outline:
         self._note_id(element)
         if element.inline:
             return self._enter_inline(element)
-        if tag in _CODE or ("fragment" in element.classes and any("line" in e.classes for e in element.elements)):
+        if (
+            tag in _CODE
+            or "crayon-pre" in element.classes
+            or ("fragment" in element.classes and any("line" in e.classes for e in element.elements))
+        ):
             self._code(element)
             return False
         if element.classes and self._formula(element):
@@ -129,6 +133,8 @@ class _Outline:
             return False
         if tag == "a" and (permalink(element) or _back_link(element)):
             self._before.extend(e for e in element.walk() if e is not element and e.get("id"))
+            if self._unnamed is not None and self._sign is None:
+                self._sign = element
             return False
         if tag == "rt":
             self._writer.text("(")
@@ -144,8 +150,7 @@ class _Outline:
             return False
         tex, alone = found
         if tex:
-            self._before.clear()
-            self._seen += 1
+            self._passed()
             if alone:
                 self._writer.math(tex)
             else:
@@ -160,8 +165,7 @@ class _Outline:
     def _code(self, element: Element) -> None:
         text = listing(element)
         if text.strip():
-            self._before.clear()
-            self._seen += 1
+            self._passed()
         self._writer.code(text, language(element))
 
     def _open(self, element: Element) -> None:
@@ -188,6 +192,8 @@ class _Outline:
             writer.end_paragraph()
 
     def _leave(self, element: Element, seen: int) -> None:
+        if self._unnamed is not None and self._unnamed.parent is element:
+            self._take_sign()
         if seen != self._seen:
             while self._before and self._before[-1].order > element.order:
                 self._before.pop()
@@ -229,6 +235,9 @@ class _Outline:
 
     def _heading(self, heading: Heading) -> None:
         self._writer.end()
+        if self._sign is not None and not anchors.named_after(self._sign, self.sections.current.title):
+            self._sign = None
+        self._take_sign()
         sections = self.sections
         first = len(sections.all) == 1 and not sections.current.blocks
         if first and self._names_page(heading):
@@ -247,12 +256,24 @@ class _Outline:
         section = self.sections.current
         section.anchor, section.aliases = anchors.choose(title_element, self._before, limit, self._plan.targets)
         self._passed()
+        self._unnamed = title_element if section.anchor is None else None
         self._writer.turn_to(section.blocks)
 
     def _passed(self) -> None:
-        """Words were met that no paragraph holds."""
+        """Words were met: what follows is named by what follows."""
+        self._take_sign()
         self._before.clear()
         self._seen += 1
+
+    def _take_sign(self) -> None:
+        """The permalink between a title without an address and its words, or the end of the box around both, is the
+        title's. One that only the next title follows belongs to that, unless it says this title's name."""
+        sign, self._unnamed, self._sign = self._sign, None, None
+        if sign is not None:
+            section = self.sections.current
+            names = list(self._plan.targets.names(sign))
+            self._before = [element for element in self._before if element is not sign]
+            section.anchor, section.aliases = (names[0], names[1:]) if names else (None, [])
 
     def _open_terms(self, element: Element) -> None:
         self._lists.append(element)

@@ -1,0 +1,112 @@
+"""Neighbours of the cases: the same kind of markup as other generators and sites write it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingest.html.parse import parse
+from ingest.model import Page
+
+HERE = "https://docs.example.test/guide/page.html"
+
+
+def page_of(body: str, head: str = "<title>Page</title>") -> Page:
+    document = parse(f"<!doctype html><html><head>{head}</head><body>{body}</body></html>".encode(), HERE)
+    assert document.page is not None
+    return document.page
+
+
+def sections(body: str) -> list[tuple[str, str]]:
+    """Title and text of each section."""
+    return [(node.title, node.text) for node in page_of(f"<main><h1>Top</h1>{body}</main>").nodes]
+
+
+def code(body: str) -> list[str]:
+    page = page_of(f"<main><h1>Top</h1><p>Do this first.</p>{body}</main>")
+    return [block.text for node in page.nodes for block in node.blocks if block.kind == "code"]
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        '<pre><code><span style="white-space:pre;-webkit-user-select:none;user-select:none;color:#7f7f7f">1 </span>cd app\n'
+        '<span style="-webkit-user-select: none">2 </span>./run</code></pre>',
+        '<pre><span class="linenos">1</span>cd app\n<span class="linenos">2</span>./run</pre>',
+        '<pre><code><span class="linenumber react-syntax-highlighter-line-number">1</span>cd app\n'
+        '<span class="linenumber react-syntax-highlighter-line-number">2</span>./run</code></pre>',
+        '<pre><a data-line-number="1" id="L1" href="#L1">1</a>cd app\n<a data-line-number="2" href="#L2">2</a>./run</pre>',
+        '<pre><span class="select-none">$ </span>cd app\n<span class="select-none">$ </span>./run</pre>',
+        '<table class="crayon-table"><tr><td class="crayon-nums"><div class="crayon-nums-content"><div class="crayon-num">1'
+        '</div><div class="crayon-num">2</div></div></td><td class="crayon-code"><div class="crayon-pre">'
+        '<div class="crayon-line"><span>cd</span> app</div><div class="crayon-line">./run</div></div></td></tr></table>',
+        '<div class="language-sh line-numbers-mode"><pre><code>cd app\n./run</code></pre>'
+        '<div class="line-numbers-wrapper"><span class="line-number">1</span><br><span class="line-number">2</span></div></div>',
+        '<table class="rouge-table"><tr><td class="rouge-gutter gl"><pre class="lineno">1\n2</pre></td>'
+        '<td class="rouge-code"><pre>cd app\n./run</pre></td></tr></table>',
+    ],
+    ids=["inline-style", "pygments", "react", "data-attribute", "prompt", "crayon", "vitepress", "rouge"],
+)
+def test_line_numbers_are_no_code(listing: str) -> None:
+    assert code(listing) == ["cd app\n./run"]
+
+
+def test_numbers_that_are_the_listing_stay() -> None:
+    assert code('<pre><span class="line">1</span>\n<span class="line">2</span></pre>') == ["1\n2"]
+    assert code('<div class="gutter"><pre>seq 3\n1\n2\n3</pre></div>') == ["seq 3\n1\n2\n3"]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<b class="conum">(1)</b>',
+        '<i class="conum" data-value="1"></i><b>(1)</b>',
+        '<i class="conum" data-value="1"></i><b>(1)</b> <i class="conum" data-value="2"></i><b>(2)</b>',
+        '<span class="co">1</span>',
+    ],
+)
+def test_callout_marks_leave_a_line_that_a_shell_takes(mark: str) -> None:
+    assert code(f"<pre><code>run \\ {mark}\n  -p 80 <b>(x)</b></code></pre>") == ["run \\\n  -p 80 (x)"]
+
+
+def test_bold_numbers_after_words_are_code() -> None:
+    assert code("<pre>f<b>(1)</b></pre>") == ["f(1)"]
+
+
+@pytest.mark.parametrize(
+    ("body", "anchors"),
+    [
+        ('<h2>A</h2><a id="a" class="anchor" href="#a"></a><p>One.</p><h2>B</h2><p>Two.</p>', ["a", None]),
+        ('<div><h2>A</h2><a id="x" class="anchor" href="#x"></a></div><h2 id="b">B</h2>', ["x", "b"]),
+        ('<div><h2>A</h2><span><a id="x" class="anchor" href="#x"></a></span></div><p>One.</p><h2>B</h2>', ["x", None]),
+        ('<h2>A</h2><a id="b" class="anchor" href="#b"></a><h2>B</h2><p>Two.</p>', [None, "b"]),
+        ('<h2>A</h2><a id="a" class="anchor" href="#a"></a><h2>B</h2><p>Two.</p>', ["a", None]),
+        ('<h2>A</h2><p>One. <a id="x" href="#x">#</a></p><h2>B</h2>', [None, None]),
+    ],
+    ids=["flat", "wrapper", "wrapped-link", "before-the-next", "named-after", "later"],
+)
+def test_a_permalink_after_a_heading_is_its_anchor(body: str, anchors: list[str | None]) -> None:
+    page = page_of(f"<main><h1>Top</h1><p>Words.</p>{body}</main>")
+    assert [node.anchor for node in page.nodes[1:]] == anchors
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("比较长，\n  用一行", "比较长，用一行"),
+        ("使用\nDocker\n部署", "使用 Docker 部署"),
+        ("カタ\nカナ", "カタカナ"),
+        ("한국어\n문장", "한국어 문장"),
+        ("两 词", "两 词"),
+        ("<b>比较</b>\n<i>长</i>", "比较长"),
+    ],
+)
+def test_a_source_line_break_in_a_script_without_spaces_is_no_space(written: str, read: str) -> None:
+    assert sections(f"<h2>{written}</h2><p>{written}</p>")[1] == (read, read)
+
+
+def test_a_quoted_heading_with_an_address_is_a_section() -> None:
+    assert [title for title, _ in sections("<blockquote><h3>Danger</h3><p>Hot.</p></blockquote>")] == ["Top"]
+    assert [title for title, _ in sections('<blockquote><h3 id="d">Danger</h3><p>Hot.</p></blockquote>')] == [
+        "Top",
+        "Danger",
+    ]
