@@ -59,12 +59,15 @@ def question_id(team: str, channel: str, *rest: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Posted:
     """The message that carries an answer. `streaming` until the stream was stopped. `further`: ts of the messages that
-    follow it where one does not hold the answer."""
+    follow it where one does not hold the answer. `refused`: Slack's word for why the finished answer could not take its
+    place; what was missing follows it then. `sent`: messages of a private answer, which have no ts."""
 
     channel: str
     ts: str
     streaming: bool = False
     further: tuple[str, ...] = ()
+    refused: str = ""
+    sent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

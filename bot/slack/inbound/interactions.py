@@ -14,11 +14,11 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.answering.lease import ask_to_stop, changed
-from bot.model import Exchange, Feedback
+from bot.model import Exchange, Feedback, Question
 from bot.ports import BotStore
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.parse import Payload, person_of, workspace
-from bot.slack.outbound.client import SlackRefused, call
+from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.render import actions
 from bot.slack.render.answer_message import Message, escalation, messages
 from bot.slack.render.trace_modal import reason_modal, trace_modal
@@ -30,6 +30,11 @@ ANSWER_GONE = "I no longer have this answer: it is older than what I keep."
 ASKED_ALREADY = "A person has been asked already; see above in the thread."
 SHARED_ALREADY = "This answer has been shared already."
 TRIED_ALREADY = "I have tried this again already; see below in the thread."
+WORD = "ritbot_word"
+"""What a message that somebody's press led to says of itself in its metadata."""
+CLOCKS_APART_SECONDS = 60.0
+"""How far our clock and Slack's may be apart."""
+UNSURE = "Slack did not tell me whether it took this: please look whether it is there."
 NOT_HERE = "I could not post here: invite me to the channel first."
 
 
@@ -136,6 +141,9 @@ class Interactions:
         try:
             for message in made:
                 posted = await self._post(exchange, client, message, thread=root)
+                if posted is None:
+                    root = root or UNSURE
+                    return UNSURE
                 root = root or posted
                 if not posted:
                     break
@@ -144,27 +152,45 @@ class Interactions:
                 await self._store.add(counter, -1, until)
         return "" if root else NOT_HERE
 
-    async def _post(self, exchange: Exchange, client: AsyncWebClient, message: Message, thread: str = "") -> str:
-        """The ts of what was posted; "" where ritbot may not post."""
+    async def _post(self, exchange: Exchange, client: AsyncWebClient, message: Message, thread: str = "") -> str | None:
+        """The ts of what was posted; "" where ritbot may not post, None where nobody knows whether it was."""
         question = exchange.question
+        root, began = thread or question.thread, self._clock.now().timestamp()
         try:
             posted = await call(
                 client.chat_postMessage,
                 again=False,
                 channel=question.channel,
-                thread_ts=thread or question.thread or None,
+                thread_ts=root or None,
                 text=message.text,
                 blocks=list(message.blocks) or None,
                 unfurl_links=False,
                 unfurl_media=False,
-                metadata={"event_type": "ritbot_word", "event_payload": {"about": question.id}},
+                metadata={"event_type": WORD, "event_payload": {"about": question.id}},
             )
         except SlackRefused as error:
+            if error.unsure and (found := await self._found(question, client, message, root, began)) != "":
+                return found
             if error.passing:
                 raise
             log.warning("not_posted", question=question.id, reason=str(error))
             return ""
         return str(posted["ts"])
+
+    async def _found(
+        self, question: Question, client: AsyncWebClient, message: Message, root: str, began: float
+    ) -> str | None:
+        """The ts of a message that Slack took without saying so, "" where it is not there, None where nobody can look."""
+        where: JsonObject = {"ts": root} if root else {}
+        where |= {"channel": question.channel, "oldest": f"{began - CLOCKS_APART_SECONDS:.6f}", "limit": 200}
+        looked = client.conversations_replies if root else client.conversations_history
+        try:
+            said = (await call(looked, include_all_metadata=True, **where)).get("messages", [])
+        except SlackRefused as error:
+            log.warning("post_not_looked_up", question=question.id, reason=str(error))
+            return None
+        about = {"event_type": WORD, "event_payload": {"about": question.id}}
+        return next((str(m["ts"]) for m in said if m.get("metadata") == about and m.get("text") == message.text), "")
 
 
 def _value(body: Payload) -> str:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.model import Question, QuestionKind, question_id
+from bot.slack.render.sanitize import unescaped
 
 Payload = Mapping[str, Any]
 """The body of what Slack sends."""
@@ -131,7 +132,7 @@ def spoken(text: str, bot_user: str) -> str:
         return "" if match[1] == bot_user else match[0]
 
     plain = _LABELLED.sub(lambda match: match[1] or match[2] or f"#{match[3]}", _MENTION.sub(mentioned, text))
-    plain = plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    plain = unescaped(plain)
     return re.sub(r"[ \t]+", " ", plain).strip(" \t\n,:") if bot_user else plain.strip()
 
 

@@ -79,6 +79,8 @@ def _data(answer: Any) -> JsonObject:
 
 def _translated(error: Exception) -> SlackRefused:
     """What Slack's answer means."""
+    if isinstance(error, aiohttp.ClientConnectorError):  # nothing was sent
+        return SlackRefused("", f"Slack does not answer: {type(error).__name__}", passing=True)
     if not isinstance(error, SlackApiError):
         return SlackRefused("", f"Slack does not answer: {type(error).__name__}", passing=True, unsure=True)
     response = error.response

@@ -42,7 +42,7 @@ class SlackDelivery:
     async def open(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[AnswerMessage]:
         question = exchange.question
         if question.response_url:
-            yield EphemeralMessage(question, self._clock, person=self._person, proxy=self._proxy)
+            yield EphemeralMessage(exchange, keep, self._clock, person=self._person, proxy=self._proxy)
             return
         client = await self._client_of(question.enterprise, question.team)
         message = ThreadMessage(client, self._rates, exchange, keep, self._clock, person=self._person)

@@ -1,21 +1,26 @@
 """A private answer: what `/ask` gives, through the address that came with the command, to its asker alone.
 
 Slack takes five messages through it within half an hour. An answer that comes to a button of a private message (Retry)
-takes the place of that message; what a command was acknowledged with stays where it is.
+takes the place of that message; what a command was acknowledged with stays where it is. Nobody can look what came through
+the address: a message that Slack may have taken without saying so counts as taken, and what was taken is not sent again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+import structlog
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot.model import Question
+from bot.model import Exchange, Posted
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render.answer_message import Message, messages, notice, plain_fallback
 from ingest.ports import Clock
 from navigator.answer import Answer, Passage, Step
+
+log = structlog.get_logger()
 
 MAX_MESSAGES = 4
 """Messages for one answer; one use of the address was its sign of life."""
@@ -24,8 +29,18 @@ MAX_MESSAGES = 4
 class EphemeralMessage:
     """Implements bot.ports.AnswerMessage. `proxy`: as for all of Slack."""
 
-    def __init__(self, question: Question, clock: Clock, *, person: bool, proxy: str | None = None) -> None:
-        self._question = question
+    def __init__(
+        self,
+        exchange: Exchange,
+        keep: Callable[[Posted], Awaitable[None]],
+        clock: Clock,
+        *,
+        person: bool,
+        proxy: str | None = None,
+    ) -> None:
+        self._question = question = exchange.question
+        self._posted = exchange.posted or Posted(question.channel, "")
+        self._keep = keep
         self._again = question.attempt > 1
         self._clock = clock
         self._person = person
@@ -45,10 +60,12 @@ class EphemeralMessage:
             person=self._person,
             retry=answer.outcome == "failed",
             private=True,
+            most=MAX_MESSAGES,
         )
         try:
             for position, message in enumerate(made[:MAX_MESSAGES]):
-                await self._say(message, replace=position == 0 and self._again)
+                if position >= self._posted.sent:
+                    await self._say(message, replace=position == 0 and self._again)
         except SlackRefused as error:
             if error.passing:
                 raise
@@ -61,7 +78,15 @@ class EphemeralMessage:
         body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace, "text": message.text}
         if message.blocks:
             body["blocks"] = list(message.blocks)
-        answered = await call(self._webhook.send_dict, body=body)
-        if answered["status_code"] != 200:
-            code = str(answered["body"]).strip() or f"status {answered['status_code']}"
-            raise SlackRefused(code, "", passing=answered["status_code"] == 429 or answered["status_code"] >= 500)
+        try:
+            answered = await call(self._webhook.send_dict, again=False, body=body)
+        except SlackRefused as error:
+            if not error.unsure:
+                raise
+            log.warning("private_message_unsure", reason=str(error))
+        else:
+            if answered["status_code"] != 200:
+                code = str(answered["body"]).strip() or f"status {answered['status_code']}"
+                raise SlackRefused(code, "", passing=answered["status_code"] == 429 or answered["status_code"] >= 500)
+        self._posted = dataclasses.replace(self._posted, sent=self._posted.sent + 1)
+        await self._keep(self._posted)

@@ -31,6 +31,8 @@ EVENT, BEGUN = "ritbot_answer", "ritbot_begun"
 """What a message of ours says of itself in its metadata: it answers a question, or a stream that did not come to that."""
 OURS_TO_MEND = frozenset("invalid_blocks invalid_blocks_format msg_blocks_too_long msg_too_long no_text".split())
 """What Slack says of a message that is not to its liking: then it is said more simply."""
+GONE = "message_not_found"
+"""Slack's word for a message that someone deleted: only then is the whole answer said anew."""
 MAX_STREAMED_CHARACTERS = 12_000
 """Characters that a message holds (facts: cumulative for a payload); an answer that grows longer is shown at its end."""
 REFRESH_SECONDS = 90.0
@@ -71,6 +73,7 @@ class ThreadMessage:
         self._root = self._question.thread or self._question.ts
         self._stream: Stream | None = None
         self._fed = 0
+        self._written = ""
         self._may_stream = exchange.posted is None
         self._passages: tuple[Passage, ...] = ()
         self._sign = ""
@@ -112,42 +115,55 @@ class ThreadMessage:
             if self._stream.sent > MAX_STREAMED_CHARACTERS or not await self._append(piece):
                 self._may_stream = False
                 return
+        self._written = text
 
     async def answer(self, answer: Answer) -> None:
-        made = messages(
-            answer,
-            question_id=self._question.id,
-            now=self._clock.now(),
-            person=self._person,
-            retry=answer.outcome == "failed",
-        )
         try:
-            await self._show(made)
+            await self._show(answer, self._made(answer))
         except SlackRefused as error:
             if error.code not in OURS_TO_MEND:
                 raise
             log.error("message_refused", code=error.code, reason=str(error))
-            await self._show([plain_fallback(answer)])
+            await self._show(answer, [plain_fallback(answer)])
 
     async def plainly(self, text: str, *, retry: bool) -> None:
         message = notice(text, question_id=self._question.id, retry=retry)
         if self._posted is not None and self._posted.streaming:
             began, self._posted = self._posted, None
             await self._stop(began)
-        if self._posted is None or not await self._update(self._posted.ts, message):
+        if self._posted is None or await self._update(self._posted.ts, message):
             await self._post(message, main=True)
         self._sign = ""
 
-    async def _show(self, made: Sequence[Message]) -> None:
-        """The first message in place of what is there, the others behind it."""
-        if self._posted is not None and self._posted.streaming:  # Slack changes no message whose stream is open
+    def _made(self, answer: Answer, shown: str = "") -> Sequence[Message]:
+        return messages(
+            answer,
+            question_id=self._question.id,
+            now=self._clock.now(),
+            person=self._person,
+            retry=answer.outcome == "failed",
+            shown=shown,
+        )
+
+    async def _show(self, answer: Answer, made: Sequence[Message]) -> None:
+        """The first message in place of what is there, the others behind it. Where Slack does not let it take that place,
+        what is there stays, and only what it lacks follows."""
+        first, following = made[0], made[1:]
+        streamed = self._posted is not None and self._posted.streaming
+        if self._posted is not None and streamed:  # Slack changes no message whose stream is open
             await self._stop(self._posted)
             await self._keep(replace(self._posted, streaming=False))
-        if self._posted is not None and not await self._update(self._posted.ts, made[0]):
-            self._posted = None  # someone deleted it: it is said anew
+        if self._posted is not None and (refused := await self._update(self._posted.ts, first)):
+            if refused == GONE:
+                self._posted = None
+            else:
+                await self._keep(replace(self._posted, refused=refused))
+                there = await self._standing(self._posted.ts)
+                if there != first.text and (there is not None or streamed):
+                    following = self._made(answer, self._written or there or "")
         if self._posted is None:
-            await self._post(made[0], main=True)
-        for position, message in enumerate(made[1:]):  # some were posted by a worker that died here
+            await self._post(first, main=True)
+        for position, message in enumerate(following):  # some were posted by a worker that died here
             further = self._posted.further if self._posted else ()
             if position < len(further):
                 await self._update(further[position], message)
@@ -179,8 +195,8 @@ class ThreadMessage:
         else:
             await self._keep(replace(self._posted, further=(*self._posted.further, ts)))
 
-    async def _update(self, ts: str, message: Message) -> bool:
-        """False where that message cannot be changed any more: it was deleted, or Slack holds on to its stream."""
+    async def _update(self, ts: str, message: Message) -> str:
+        """ "", or Slack's word for why that message cannot be changed any more."""
         await self._rates.turn("chat.update", self._question.team)
         try:
             await call(
@@ -194,9 +210,25 @@ class ThreadMessage:
         except SlackRefused as error:
             if error.passing or error.code in OURS_TO_MEND:
                 raise
-            log.info("message_not_updated", code=error.code)
-            return False
-        return True
+            log.warning("message_not_updated", code=error.code)
+            return error.code
+        return ""
+
+    async def _standing(self, ts: str) -> str | None:
+        """The `text` of our message as it stands in the thread; None where that cannot be read."""
+        try:
+            replies = await call(
+                self._client.conversations_replies,
+                channel=self._question.channel,
+                ts=self._root,
+                oldest=ts,
+                latest=ts,
+                inclusive=True,
+            )
+        except SlackRefused as error:
+            log.info("thread_not_read", reason=str(error))
+            return None
+        return next((str(m.get("text") or "") for m in replies.get("messages", []) if m["ts"] == ts), None)
 
     async def _append(self, piece: str) -> bool:
         """Show a piece in the stream, which is begun with the first; False where that cannot be had."""

@@ -17,7 +17,7 @@ from bot.model import Exchange
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import LIMITS, Block, BlockLimits, link, path, shortened
 from bot.slack.render.message_split import grouped
-from bot.slack.render.sanitize import escaped, plain_line, sanitized, source_link, source_links
+from bot.slack.render.sanitize import escaped, plain_line, sanitized, source_link, source_links, unescaped
 from ingest.text.sentences import sentences
 from navigator.answer import Answer, CitedSource, Passage
 from navigator.citations.links import gate_of
@@ -26,6 +26,8 @@ from navigator.markdown.parse import parse_markdown
 
 MAX_SUMMARY_CHARACTERS = 150
 """Characters of a message's `text`: what a notification, a search result and a screen reader say."""
+MAX_MESSAGES = 100
+"""Messages of one answer."""
 MAX_CLAIMS = 5
 """How many unsupported claims are spelled out."""
 MAX_CLAIM_CHARACTERS = 300
@@ -47,6 +49,10 @@ GREETED = (
     "• Every number in an answer is a link to the section that I read for it.",
 )
 TO_ALL = "This shows your question and my answer to everyone in this channel, together with the call for help."
+LONGER_PRIVATE = (
+    "This answer is longer than fits here. “Share in channel” shows all of it, to everyone in this channel."
+)
+LONGER = "This answer is longer than fits here."
 NOT_EVIDENCE = "*The nearest sections* (I looked at them, but they do not answer this)"
 
 
@@ -66,21 +72,28 @@ def messages(
     person: bool = False,
     retry: bool = False,
     private: bool = False,
+    shown: str = "",
+    most: int = MAX_MESSAGES,
     limits: BlockLimits = LIMITS,
 ) -> tuple[Message, ...]:
     """One message or more, in order. `person`: there is someone to ask. `retry`: asking again may help. `private`:
-    only the asker sees it."""
+    only the asker sees it. `shown`: what people have seen of the text: it is left out, and there may be nothing to say.
+    `most`: messages; an answer that needs more loses the end of its text, and says so."""
     text = answer.text if answer.outcome in ("answered", "not_found") else ""
     room = limits.characters - blocks.characters([blocks.markdown("")])
-    groups = grouped(
-        sanitized(parse_markdown(text), gate_of(answer), source_links(answer.sources)), room, limits.pieces
-    ) or [()]
+    seen = {_bare(piece) for piece in parse_markdown(unescaped(shown))}
+    pieces = [piece for piece in parse_markdown(text) if _bare(piece) not in seen]
+    groups = grouped(sanitized(pieces, gate_of(answer), source_links(answer.sources)), room, limits.pieces) or [()]
     tail = [*_told(answer), *_rows(answer, now, limits), *_remarks(answer)]
     tail += _buttons(answer, question_id, person=person, retry=retry, private=private)
     packed = _packed(groups, tail, limits)
-    texts = [_summary(answer, groups[0]), *(f"Continued: {_first_sentence(group)}" for group in groups[1:])]
+    while len(packed) > most and len(groups) > 1:
+        groups = groups[:-1]
+        packed = _packed(groups, [blocks.plain_section(LONGER_PRIVATE if private else LONGER), *tail], limits)
+    first = f"Continued: {_first_sentence(groups[0])}" if shown and groups[0] else _summary(answer, groups[0])
+    texts = [first, *(f"Continued: {_first_sentence(group)}" for group in groups[1:])]
     texts += [f"Sources of the answer to {_asked(answer)}"] * (len(packed) - len(texts))
-    return tuple(Message(said, tuple(made)) for said, made in zip(texts, packed, strict=True))
+    return tuple(Message(said, tuple(made)) for said, made in zip(texts, packed, strict=True) if made or not shown)
 
 
 def notice(text: str, *, question_id: str = "", retry: bool = False, trace_id: str = "") -> Message:
@@ -237,6 +250,11 @@ def _first_sentence(group: Sequence[Piece]) -> str:
             break
         chosen += sentence
     return escaped(shortened(chosen.strip(), MAX_SUMMARY_CHARACTERS))
+
+
+def _bare(piece: Piece) -> str:
+    """The words of a piece, by which it is known again: marks come to a text later than its words."""
+    return " ".join(_without_marks(piece.plain).split())
 
 
 def _without_marks(text: str) -> str:

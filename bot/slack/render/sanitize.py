@@ -68,6 +68,11 @@ def escaped(text: str) -> str:
     return ticks_apart(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def unescaped(text: str) -> str:
+    """Slack's own markup as characters: what `escaped` did."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
 def source_links(sources: Sequence[CitedSource]) -> dict[int, str]:
     """Where the mark of each source leads: the quoted words, or the section where that address is too long."""
     return {source.number: source_link(source) for source in sources}

@@ -225,6 +225,14 @@ def replies(call: Call) -> Json:
     return {"messages": [_shown(call, message) for message in page], "has_more": bool(more), **more}
 
 
+def history(call: Call) -> Json:
+    """What stands in the channel itself, newest first."""
+    channel = _readable(call, "history")
+    said = [one for one in call.state.in_channel(channel.id) if one.root == one.ts and not one.only_for]
+    page, more = _page(call, _between(call, said[::-1]))
+    return {"messages": [_shown(call, message) for message in page], "has_more": bool(more), **more}
+
+
 def _readable(call: Call, what: str) -> Channel:
     known = call.state.channels.get(call["channel"])
     call.needs(f"{SCOPE[known.kind] if known else 'channels'}:{what}")
@@ -369,6 +377,7 @@ METHODS: Mapping[str, Method] = {
     "conversations.info": Method(info),
     "conversations.members": Method(members),
     "conversations.replies": Method(replies),
+    "conversations.history": Method(history),
     "assistant.threads.setStatus": Method(set_status),
     "assistant.threads.setSuggestedPrompts": Method(set_suggested_prompts, ("assistant:write",)),
     "agents.sessions.setStatus": Method(set_session_status, ("chat:write",)),

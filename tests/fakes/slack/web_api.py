@@ -228,6 +228,8 @@ class WebApi:
         body = json.loads(await request.text())
         url = self._state.response_urls.get(request.match_info["url"])
         fault = self._faults.due("response_url", body)
+        if fault is not None and fault.applies and url:
+            messages.respond(self._state, url, body)
         if fault is not None:
             await asyncio.sleep(fault.delay)
             self._record("response_url", body, fault.heard, fault.body, None)

@@ -11,7 +11,14 @@ import pytest
 
 from bot.answering.service import STOPPED
 from bot.slack.inbound.app import FAILED
-from bot.slack.inbound.interactions import ANSWER_GONE, ASKED_ALREADY, NOT_HERE, SHARED_ALREADY, TRIED_ALREADY
+from bot.slack.inbound.interactions import (
+    ANSWER_GONE,
+    ASKED_ALREADY,
+    NOT_HERE,
+    SHARED_ALREADY,
+    TRIED_ALREADY,
+    UNSURE,
+)
 from bot.slack.inbound.settings_modal import NOT_YOURS
 from bot.slack.render import actions
 from bot.slack.workspaces import Workspaces
@@ -52,6 +59,7 @@ async def test_an_answer_that_is_no_longer_kept_is_said_so(tmp_path: Path, slack
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path, slack, person="S0DOCS") as ritbot:
         question, answer = await asked(ritbot, ada, general)
+        await ritbot.idle()  # a mention comes as two events, and the later one must find it answered
         assert await ritbot.store.expire(SystemClock().now() + timedelta(days=1)) == 1
         await ada.press(answer, action, "Bad answer" if action == actions.FEEDBACK else None)
         await told(slack, ada, general, ANSWER_GONE)
@@ -282,3 +290,45 @@ async def test_a_press_while_slack_fails_is_answered_with_a_plain_word(tmp_path:
         await told(slack, ada, general, FAILED)
         await ada.press(answer, actions.ASK_PERSON)
         await slack.until(lambda: len(ours(slack, general, question)) == 2)
+
+
+@pytest.mark.parametrize("action", [actions.SHARE, actions.ASK_PERSON])
+async def test_what_slack_took_without_saying_so_is_not_posted_again(
+    tmp_path: Path, slack: FakeSlack, action: str
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    async with bot(tmp_path, slack, person="S0DOCS"):
+        await ada.command(general, "/ask", QUESTION)
+        await slack.until(lambda: any(m.blocks for m in slack.said_in(general)))
+        answer = slack.said_in(general)[-1]
+        slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))
+        for _ in range(2):
+            await ada.press(answer, action, agrees=action == actions.ASK_PERSON)
+        await told(slack, ada, general, SHARED_ALREADY if action == actions.SHARE else ASKED_ALREADY)
+    assert sum(not one.only_for for one in slack.said_in(general)) == 1
+
+
+async def test_what_nobody_can_look_up_is_not_posted_again(tmp_path: Path, slack: FakeSlack) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    async with bot(tmp_path, slack):
+        await ada.command(general, "/ask", QUESTION)
+        await slack.until(lambda: any(m.blocks for m in slack.said_in(general)))
+        answer = slack.said_in(general)[-1]
+        slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))
+        slack.faults.always("conversations.history", Fault(error="missing_scope"))
+        await ada.press(answer, actions.SHARE)
+        await told(slack, ada, general, UNSURE)
+        await ada.press(answer, actions.SHARE)
+        await told(slack, ada, general, SHARED_ALREADY)
+    assert sum(not one.only_for for one in slack.said_in(general)) == 1
+
+
+async def test_a_private_answer_that_slack_took_without_saying_so_comes_once(tmp_path: Path, slack: FakeSlack) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    slack.faults.next("response_url", Fault(applies=True, drops=True))
+    async with bot(tmp_path, slack) as ritbot:
+        await ada.command(general, "/ask", QUESTION)
+        [exchange] = await ritbot.over(1)
+        await ritbot.idle()
+    assert exchange.state == "done"
+    assert sum(bool(one.blocks) for one in slack.said_in(general)) == 1

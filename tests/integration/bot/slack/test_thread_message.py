@@ -180,3 +180,55 @@ async def test_no_more_is_streamed_than_a_message_holds(slack: FakeSlack, rates:
     assert not [call.error for call in slack.calls() if call.error]
     said = "\n".join(map(words, messages))
     assert all(f"{number} The blue one" in said for number in range(40))
+
+
+@pytest.mark.parametrize(
+    "code",
+    "cant_update_message edit_window_closed update_failed streaming_state_conflict block_mismatch".split(),
+)
+async def test_an_answer_that_may_not_take_the_place_of_its_stream_is_not_said_again(
+    slack: FakeSlack, rates: RateLimiter, code: str
+) -> None:
+    """Only what the stream lacks follows, and once, however often it is tried."""
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
+    await given.message.wrote("The blue one.\n\nIt is in the cellar.")
+    slack.faults.always("chat.update", Fault(error=code))
+    whole = "The blue one.\n\nIt is in the cellar.\n\nMind the step."
+    await given.message.answer(answer(whole))
+    await given.message.leave()
+    assert given.kept[-1].refused == code
+    await Given(slack, rates, exchange(question, attempts=2, posted=given.kept[-1])).says(whole)
+    began, rest = ours(slack, general, question)
+    assert words(began) == "The blue one.\n\nIt is in the cellar."
+    assert words(rest).startswith("Mind the step.")
+    assert "cellar" not in words(rest)
+
+
+async def test_a_stream_that_slack_never_lets_go_of_is_not_said_again(slack: FakeSlack, rates: RateLimiter) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
+    await given.message.wrote("The blue one.")
+    slack.faults.always("chat.stopStream", Fault(error="access_denied"))
+    await given.message.answer(answer("The blue one.\n\nMind the step."))
+    await given.message.leave()
+    began, rest = ours(slack, general, question)
+    assert words(began) == "The blue one."
+    assert words(rest).startswith("Mind the step.")
+
+
+async def test_a_message_that_stands_whole_is_left_alone_where_it_may_not_be_changed(
+    slack: FakeSlack, rates: RateLimiter
+) -> None:
+    """Its worker died between showing it and saying so."""
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    given = Given(slack, rates, exchange(question))
+    await given.says("The blue one.")
+    slack.faults.always("chat.update", Fault(error="edit_window_closed"))
+    await Given(slack, rates, exchange(question, attempts=2, posted=given.kept[-1])).says("The blue one.")
+    assert len(ours(slack, general, question)) == 1

@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.slack.render import actions
-from bot.slack.render.answer_message import MAX_SUMMARY_CHARACTERS, Message, messages, notice
+from bot.slack.render.answer_message import LONGER_PRIVATE, MAX_SUMMARY_CHARACTERS, Message, messages, notice
 from bot.slack.render.blocks import BlockLimits, path, shortened
 from navigator.answer import Answer, CitedSource, Passage, Trace
 from navigator.citations.links import gate_of
@@ -22,6 +23,7 @@ from tests.unit.bot.slack.made import (
     SITE,
     UNSEEN,
     answer,
+    dumped,
     fences_closed,
     links,
     live,
@@ -37,7 +39,7 @@ QUESTION = "T1:C1:1700000000.000100"
 ROW = re.compile(r"^\[(\d+)\] (?:<([^|>]+)\|([^>]+)>|(.+?)) · checked (.+)$", re.MULTILINE)
 
 
-def made(given: Answer, limits: BlockLimits = BlockLimits(), **more: bool) -> tuple[Message, ...]:  # noqa: B008
+def made(given: Answer, limits: BlockLimits = BlockLimits(), **more: Any) -> tuple[Message, ...]:  # noqa: B008
     return messages(given, question_id=QUESTION, now=NOW, limits=limits, **more)
 
 
@@ -231,6 +233,25 @@ def test_a_failure_says_why_with_a_trace_id_and_retry() -> None:
 def test_a_private_answer_can_be_shared() -> None:
     assert actions.SHARE in buttons(made(answer("A [1]."), private=True))
     assert actions.SHARE not in buttons(made(answer("A [1].")))
+
+
+def test_a_private_answer_that_is_too_long_ends_with_its_sources_and_says_where_the_rest_is() -> None:
+    text = "\n\n".join(f"Paragraph {number} says so [1]." for number in range(200))
+    sent = made(answer(text), BlockLimits(characters=2_000), private=True, most=4)
+    assert len(sent) == 4
+    assert LONGER_PRIVATE in dumped(sent)
+    assert [number for number, *_ in rows(sent)] == [source.number for source in answer(text).sources]
+    assert actions.SHARE in buttons(sent)
+    assert "Paragraph 0 " in dumped(sent[:1])
+    assert "Paragraph 199 " not in dumped(sent)
+
+
+def test_what_people_have_seen_is_left_out() -> None:
+    sent = made(answer("Seen & *known* [1].\n\nNew [2]."), shown="Seen &amp; *known*.")
+    assert len(markdown_of(sent)) == 1
+    assert "Seen" not in markdown_of(sent)[0]
+    assert "New" in markdown_of(sent)[0]
+    assert sent[0].text == "Continued: New."
 
 
 def test_unsupported_claims_are_told() -> None:
