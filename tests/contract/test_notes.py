@@ -141,12 +141,11 @@ async def test_a_backup_brings_notes_back_as_they_were_and_leaves_those_that_are
     saved, restored = note_section(before), note_section(notes)
     lines = [line async for line in saved.lines]
     for line in (*lines, *lines):
-        restored.check(line)
-        await restored.put(line)
+        await restored.put(restored.load(line))
     assert {entry.key: entry async for entry in notes.all()} == {**before.entries, newer.key: newer}
 
 
-@pytest.mark.parametrize("line", [{}, {"kind": "poem", "hash": "h", "form": "1"}, {"kind": "summary"}])
-def test_a_line_of_a_backup_that_is_no_note_is_known_before_anything_is_put_back(line: dict[str, str]) -> None:
+@pytest.mark.parametrize("line", [b"{}", b'{"kind":"poem","hash":"h","form":"1"}', b'{"kind":"summary"}'])
+def test_a_line_of_a_backup_that_is_no_note_is_known_before_anything_is_put_back(line: bytes) -> None:
     with pytest.raises(ValueError, match="validation error"):
-        note_section(MemoryNotes()).check(line)
+        note_section(MemoryNotes()).load(line)
