@@ -49,16 +49,21 @@ async def call(
     *,
     again: bool = True,
     tries: float = RETRIES.attempts,
+    limited: Callable[[float], None] | None = None,
     sleep: Sleep = asyncio.sleep,
     **arguments: Any,
 ) -> JsonObject:
-    """One call of a method of AsyncWebClient. `again`: whether it may be carried out twice. Raises SlackRefused."""
+    """One call of a method of AsyncWebClient. `again`: whether it may be carried out twice. `limited` hears of every 429
+    and the seconds that Slack asked for. Raises SlackRefused."""
 
     async def once() -> JsonObject:
         try:
             return _data(await method(**arguments))
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _translated(error) from error
+            refused = _translated(error)
+            if limited and refused.code in _SURELY_NOT_DONE:
+                limited(refused.after)
+            raise refused from error
 
     def passing(error: Exception) -> float | None:
         if isinstance(error, SlackRefused) and error.passing and (again or error.code in _SURELY_NOT_DONE):

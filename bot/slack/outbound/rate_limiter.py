@@ -2,8 +2,8 @@
 
 Slack counts per app, workspace and method, so the answers of a process share what there is (api.slack.com, "Rate
 limits"). A call that adorns asks first and is left out where nothing is left; one that must be made waits its turn. What
-other processes call is not known here: where all of them together are too quick Slack answers 429, and `client.call`
-waits as long as it says.
+other processes call is not known here: where all of them together are too quick Slack answers 429, and what it says to one
+answer (`hold`) holds for the others of this process too.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class RateLimiter:
         self._now = now
         self._sleep = sleep
         self._calls: dict[tuple[str, ...], deque[float]] = {}
+        self._held: dict[tuple[str, ...], float] = {}
 
     def free(self, method: str, team: str, channel: str = "") -> bool:
         """Take a call, if there is one left now."""
@@ -52,13 +53,22 @@ class RateLimiter:
             await self._sleep(seconds)
             waited += seconds
 
+    def hold(self, method: str, team: str, channel: str, seconds: float) -> None:
+        """Slack answered 429 and wants to be left alone for so long: nobody calls before."""
+        now = self._now()
+        self._held = {key: until for key, until in self._held.items() if until > now}
+        key = _counted_with(method, team, channel)
+        self._held[key] = max(self._held.get(key, 0.0), now + seconds)
+
     def _take(self, method: str, team: str, channel: str) -> float:
         """0.0: it is taken; else the seconds until there may be one."""
-        key: tuple[str, ...]
+        key = _counted_with(method, team, channel)
+        if (held := self._held.get(key, 0.0) - self._now()) > 0:
+            return held
         if method == "chat.postMessage":
-            key, most, window = (team, method, channel), MAX_POSTS, POSTS_SECONDS
+            most, window = MAX_POSTS, POSTS_SECONDS
         elif method in CALLS_A_MINUTE:
-            key, most, window = (team, method), CALLS_A_MINUTE[method], 60.0
+            most, window = CALLS_A_MINUTE[method], 60.0
         else:
             return 0.0
         now = self._now()
@@ -69,3 +79,7 @@ class RateLimiter:
             return wait
         calls.append(now)
         return 0.0
+
+
+def _counted_with(method: str, team: str, channel: str) -> tuple[str, ...]:
+    return (team, method, channel) if method == "chat.postMessage" else (team, method)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
@@ -183,7 +184,8 @@ class ThreadMessage:
             "metadata": self._of_itself(EVENT),
         }
         try:
-            ts = str((await call(self._client.chat_postMessage, again=False, **arguments))["ts"])
+            limited = self._held("chat.postMessage")
+            ts = str((await call(self._client.chat_postMessage, again=False, limited=limited, **arguments))["ts"])
         except SlackRefused as error:
             known = (self._posted.ts, *self._posted.further) if self._posted else ()
             found = await self._found(known) if error.unsure else None
@@ -201,6 +203,7 @@ class ThreadMessage:
         try:
             await call(
                 self._client.chat_update,
+                limited=self._held("chat.update"),
                 channel=self._question.channel,
                 ts=ts,
                 text=message.text,
@@ -240,6 +243,8 @@ class ThreadMessage:
                 begun = await call(
                     self._client.chat_startStream,
                     again=False,
+                    tries=1,
+                    limited=self._held("chat.startStream"),
                     channel=question.channel,
                     thread_ts=self._root,
                     recipient_team_id=question.asker_team or question.team,
@@ -250,7 +255,8 @@ class ThreadMessage:
                 await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
             elif self._rates.free("chat.appendStream", question.team):
                 arguments: JsonObject = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
-                await call(self._client.chat_appendStream, again=False, **arguments)
+                limited = self._held("chat.appendStream")
+                await call(self._client.chat_appendStream, again=False, tries=1, limited=limited, **arguments)
             else:
                 return False
         except SlackRefused as error:
@@ -260,11 +266,22 @@ class ThreadMessage:
             return False
         return True
 
+    def _held(self, method: str) -> Callable[[float], None]:
+        """What one answer hears of Slack's rates is known to all."""
+        return partial(self._rates.hold, method, self._question.team, self._question.channel)
+
     async def _stop(self, posted: Posted) -> None:
         """A stream that has expired, or that Slack closed, needs no stopping."""
         try:
             metadata = self._of_itself(BEGUN)
-            await call(self._client.chat_stopStream, channel=posted.channel, ts=posted.ts, metadata=metadata)
+            await self._rates.turn("chat.stopStream", self._question.team)
+            await call(
+                self._client.chat_stopStream,
+                limited=self._held("chat.stopStream"),
+                channel=posted.channel,
+                ts=posted.ts,
+                metadata=metadata,
+            )
         except SlackRefused as error:
             if error.passing:
                 raise
@@ -278,6 +295,7 @@ class ThreadMessage:
             await call(
                 self._client.assistant_threads_setStatus,
                 tries=1,
+                limited=self._held("assistant.threads.setStatus"),
                 channel_id=self._question.channel,
                 thread_ts=self._root,
                 status=BUSY if text else "",

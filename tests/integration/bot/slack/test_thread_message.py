@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -232,3 +233,21 @@ async def test_a_message_that_stands_whole_is_left_alone_where_it_may_not_be_cha
     slack.faults.always("chat.update", Fault(error="edit_window_closed"))
     await Given(slack, rates, exchange(question, attempts=2, posted=given.kept[-1])).says("The blue one.")
     assert len(ours(slack, general, question)) == 1
+
+
+async def test_a_429_ends_a_stream_at_once_and_other_answers_know_of_it(slack: FakeSlack, rates: RateLimiter) -> None:
+    ada, general, other = slack.person("Ada"), slack.channel("general"), slack.channel("other")
+    one, two = [Given(slack, rates, exchange(await ada.mention(room, "Which pump?"))) for room in (general, other)]
+    for given in (one, two):
+        await given.message.begin()
+        await given.message.wrote("The blue one.")
+    slack.faults.always("chat.appendStream", Fault(error="ratelimited", status=429, retry_after=30))
+    began = time.monotonic()
+    for given in (one, two):
+        await given.message.wrote("The blue one.\n\nMind the step.")
+        await given.message.answer(answer("The blue one.\n\nMind the step."))
+        await given.message.leave()
+    assert time.monotonic() - began < 5, "nobody waits for what adorns"
+    assert len(slack.calls("chat.appendStream")) == 1
+    for room in (general, other):
+        assert "Mind the step." in words(slack.said_in(room)[-1])
