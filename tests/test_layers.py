@@ -94,7 +94,7 @@ VENDORS = {
 
 PURE = (
     "bot/codec.py", "bot/errors.py", "bot/events.py", "bot/freshness.py", "bot/model.py", "bot/ports.py",
-    "bot/slack/inbound/parse.py", "bot/slack/render/*.py",
+    "bot/slack/inbound/addressed.py", "bot/slack/inbound/parse.py", "bot/slack/message_text.py", "bot/slack/render/*.py",
     "ingest/codec.py", "ingest/errors.py", "ingest/events/codec.py",
     "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py", "ingest/html/*.py",
     "ingest/tree/node_identity.py", "ingest/tree/induced_headings.py", "ingest/model.py", "ingest/notes.py",

@@ -21,8 +21,9 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.interactions import Interactions
-from bot.slack.inbound.parse import IncomingMessage, Payload, commanded, heard, person_of, picked, privately
+from bot.slack.inbound.parse import IncomingMessage, commanded, heard, person_of, picked, privately
 from bot.slack.inbound.settings_modal import SettingsModal
+from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions
 from bot.slack.render.blocks import shortened

@@ -6,7 +6,6 @@ Slack sends it again. The same question twice does no harm; the answer service s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import structlog
 from bot.events import QUESTIONS_TOPIC, dump_question
 from bot.model import ChannelSettings, Exchange, Question
 from bot.ports import BotStore
+from bot.slack.inbound.addressed import asks, thanks_only
 from bot.slack.inbound.parse import IncomingMessage
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.ports import EventLog
@@ -25,12 +25,6 @@ log = structlog.get_logger()
 SettingsOf = Callable[[str, str], Awaitable[ChannelSettings]]
 """(team, channel) -> how ritbot behaves there, defaults filled in."""
 IsGuest = Callable[[Question], Awaitable[bool]]
-
-_ASKS = re.compile(
-    r"\?\s*$|\?\s|^(?:how|what|why|where|when|which|who|can|could|does|do|is|are|should|wie|was|warum|wo|welche|kann|"
-    r"comment|pourquoi|quel|cómo|qué|dónde)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +80,8 @@ class Intake:
             return "it is addressed to someone else"
         if not question.text and not heard.named and question.kind != "direct":
             return "it says nothing"
+        if thanks_only(question.text):
+            return "it needs no answer"
         if question.kind != "direct":
             settings = await self._settings_of(question.team, question.channel)
             if settings.mode == "off":
@@ -97,5 +93,6 @@ class Intake:
     async def _unasked(self, question: Question, settings: ChannelSettings) -> bool:
         """Whether a message that does not name ritbot is for it."""
         if question.thread != question.ts:
-            return settings.follow_ups and bool(await self._store.conversation(question.conversation, 1))
-        return settings.mode == "questions" and bool(_ASKS.search(question.text))
+            follows = settings.follow_ups and asks(question.text)
+            return follows and bool(await self._store.conversation(question.conversation, 1))
+        return settings.mode == "questions" and asks(question.text)

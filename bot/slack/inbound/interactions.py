@@ -17,7 +17,8 @@ from bot.answering.lease import ask_to_stop, changed
 from bot.model import Exchange, Feedback, Question
 from bot.ports import BotStore
 from bot.slack.inbound.intake import Intake
-from bot.slack.inbound.parse import Payload, person_of, workspace
+from bot.slack.inbound.parse import person_of, workspace
+from bot.slack.message_text import Payload
 from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.render import actions
 from bot.slack.render.answer_message import Message, escalation, messages

@@ -8,19 +8,16 @@ answered is decided elsewhere (bot.slack.inbound.intake): here it is only unders
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from bot.model import Question, QuestionKind, question_id
+from bot.slack.message_text import Payload, forwarded_words, own_words
 from bot.slack.render.sanitize import unescaped
-
-Payload = Mapping[str, Any]
-"""The body of what Slack sends."""
 
 SPOKEN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """Subtypes of a message in which a person says something."""
+_OTHERS = re.compile(r"<@[A-Z0-9]|<!(?:subteam\^|here|channel|everyone)")
 _MENTION = re.compile(r"<@([A-Z0-9]++)(?:\|[^<>]*+)?>")
 _LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|<>]*+)\|([^<>]*+)>|<([a-z]++:[^|<>]*+)>|<#[A-Z0-9]++\|([^<>]*+)>")
 
@@ -28,7 +25,7 @@ _LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|<>]*+)\|([^<>]*+)>|<([a-z]++:[
 @dataclass(frozen=True, slots=True)
 class IncomingMessage:
     """A question and what must be known to decide on it. `named`: ritbot is mentioned in it. `to_others`: it begins with
-    the mention of someone else. `shared`: it was said in a channel that is shared with another company."""
+    the mention of someone else, or, in a thread, mentions other people, a group or everybody. `shared`: it was said in a channel that is shared with another company."""
 
     question: Question
     named: bool
@@ -40,27 +37,50 @@ def heard(body: Payload, bot_user: str) -> IncomingMessage | None:
     """An events_api payload (event_callback)."""
     event: Payload = body.get("event") or {}
     kind = str(event.get("type"))
-    if kind not in ("app_mention", "message") or event.get("bot_id") or "edited" in event or event.get("hidden"):
+    if kind not in ("app_mention", "message") or "edited" in event or event.get("hidden"):
         return None
-    if str(event.get("subtype") or "") not in SPOKEN_SUBTYPES or not event.get("user") or event["user"] == bot_user:
+    user = _speaker(event)
+    if not user or user == bot_user:
         return None
-    raw = str(event.get("text") or "")
+    raw = own_words(event)
     mentions = _MENTION.findall(raw)
     direct = event.get("channel_type") == "im"
     named = bot_user in mentions
-    if kind == "app_mention" and not named:
+    if not named and (kind == "app_mention" or event.get("bot_id")):
         return None
     enterprise, team = workspace(body)
     question = _question(
-        event,
+        {**event, "user": user},
         kind="direct" if direct else "mention" if named else "message",
         team=team,
-        text=spoken(raw, bot_user),
+        text=_with_forwarded(spoken(raw, bot_user), event),
         asker_team=str(event.get("user_team") or event.get("team") or team),
         enterprise=enterprise,
     )
-    to_others = bool(mentions) and not named and raw.lstrip().startswith("<@")
+    begins = bool(mentions) and raw.lstrip().startswith("<@")
+    in_thread = question.thread != question.ts
+    to_others = not named and not direct and (begins or (in_thread and _OTHERS.search(raw) is not None))
     return IncomingMessage(question, named, to_others, bool(body.get("is_ext_shared_channel")))
+
+
+def deleted(body: Payload) -> tuple[str, str] | None:
+    """(channel, ts) of a message that was deleted; None for any other event."""
+    event: Payload = body.get("event") or {}
+    if event.get("type") != "message" or event.get("subtype") != "message_deleted":
+        return None
+    return str(event.get("channel")), str(event.get("deleted_ts"))
+
+
+def _speaker(event: Payload) -> str:
+    """Who said it; "" where nobody did: an edit, a join, another bot. A workflow speaks for the people who built it."""
+    subtype, profile = str(event.get("subtype") or ""), event.get("bot_profile") or {}
+    if profile.get("is_workflow_bot") and subtype in {*SPOKEN_SUBTYPES, "bot_message"}:
+        return str(event.get("user") or profile.get("user_id") or event.get("bot_id") or "")
+    return "" if event.get("bot_id") or subtype not in SPOKEN_SUBTYPES else str(event.get("user") or "")
+
+
+def _with_forwarded(text: str, message: Payload) -> str:
+    return "\n\n".join(filter(None, (text, spoken(forwarded_words(message), ""))))
 
 
 def workspace(body: Payload) -> tuple[str, str]:
@@ -99,7 +119,7 @@ def picked(body: Payload) -> Question | None:
     message: Payload = body.get("message") or {}
     team: Payload = body.get("team") or {}
     enterprise: Payload = body.get("enterprise") or {}
-    text = spoken(str(message.get("text") or ""), "")
+    text = _with_forwarded(spoken(own_words(message), ""), message)
     if not text:
         return None
     event = {

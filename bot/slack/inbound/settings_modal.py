@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model import ChannelSettings
 from bot.ports import BotStore
 from bot.slack.inbound.intake import SettingsOf
-from bot.slack.inbound.parse import Payload
+from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import Block, plain_text

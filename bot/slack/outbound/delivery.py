@@ -10,6 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import Exchange, Posted, Question
 from bot.ports import AnswerMessage
+from bot.slack.message_text import forwarded_words, own_words
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.outbound.ephemeral_message import EphemeralMessage
 from bot.slack.outbound.rate_limiter import RateLimiter
@@ -63,5 +64,9 @@ class SlackDelivery:
             log.info("thread_not_read", reason=str(error))
             return ()
         said = [message for message in thread.get("messages", []) if str(message.get("ts", "")) < question.ts]
-        texts = [text for message in said if (text := str(message.get("text", "")).strip())]
+        texts = [
+            text
+            for message in said
+            if (text := str(message.get("text") or "").strip() or own_words(message) or forwarded_words(message))
+        ]
         return [*texts[:1], *texts[1:][-MAX_THREAD_MESSAGES:]]

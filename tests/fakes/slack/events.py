@@ -454,7 +454,7 @@ class Events:
             shown["edited"] = {"user": message.user, "ts": message.edited_at}
         if channel.shared_with:
             shown["user_team"] = self._state.users[message.user].team
-        return shown
+        return shown | message.more
 
     def _parent(self, message: Message) -> str:
         root = self._state.messages.get((message.channel, message.thread_ts))
@@ -473,7 +473,7 @@ class Events:
         }
 
     def _mentions(self, message: Message, channel: Channel) -> list[Delivery]:
-        if channel.kind == "direct" or message.bot_id:
+        if channel.kind == "direct" or (message.bot_id and "bot_profile" not in message.more):
             return []
         event = self.message(message) | {"type": "app_mention"}
         event.pop("channel_type")

@@ -13,7 +13,7 @@ What a person chooses is named by its words or by its value, whatever the test f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.fakes.slack import messages, methods
 from tests.fakes.slack.events import Delivery
@@ -50,7 +50,16 @@ class Person:
         """The conversation with the bot."""
         return self.state.direct(self.id, self._slack.installation.bot_user)
 
-    async def say(self, channel: Channel, text: str, *, thread: Message | None = None) -> Message:
+    async def say(
+        self,
+        channel: Channel,
+        text: str,
+        *,
+        thread: Message | None = None,
+        blocks: Sequence[Json] = (),
+        **more: Any,
+    ) -> Message:
+        """`more`: attachments, files, subtype and the like, as its event shows them."""
         if self.id not in channel.members:
             raise NotThere(f"{self.user.name} is not in {channel.name}.")
         message = Message(
@@ -61,15 +70,17 @@ class Person:
             text=text,
             thread_ts=thread.root if thread else "",
             bot_id=self.user.bot_id,
+            blocks=list(blocks),
+            more=more,
         )
         self.state.put(message)
         self._slack.events.posted(message)
         return message
 
-    async def mention(self, channel: Channel, text: str, *, thread: Message | None = None) -> Message:
+    async def mention(self, channel: Channel, text: str, *, thread: Message | None = None, **more: Any) -> Message:
         """Writes "@ritbot text"."""
         bot_user = self._slack.installed_in(channel).bot_user
-        return await self.say(channel, f"<@{bot_user}> {text}".strip(), thread=thread)
+        return await self.say(channel, f"<@{bot_user}> {text}".strip(), thread=thread, **more)
 
     async def edit(self, message: Message, text: str) -> None:
         before = self._slack.events.message(message)

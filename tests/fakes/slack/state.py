@@ -103,6 +103,8 @@ class Message:
     stream: Stream | None = None
     arguments: Json = field(default_factory=dict)
     """Of the call that posted it."""
+    more: Json = field(default_factory=dict)
+    """What else its event says: attachments, files, subtype, bot_profile."""
 
     @property
     def root(self) -> str:

@@ -25,6 +25,7 @@ from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.slack import Channel, FakeSlack, Message, words
 from tests.fakes.slack_bot import Bot, bot, written
 from tests.fakes.writer import Writer
+from tests.unit.bot.slack.inbound.test_addressed import SAID
 
 QUESTION = "How do I prime a pump with water?"
 UNKNOWN = "Who won the chess tournament in Reykjavik?"
@@ -249,3 +250,64 @@ async def with_file(slack: FakeSlack, said: Message) -> Message:
     payload["event"] |= {"ts": message.ts, "text": "", "subtype": "file_share", "files": [{"id": "F1"}]}
     await slack.deliveries.send("events_api", payload).over()
     return message
+
+
+def forwarded(text: str) -> dict[str, Any]:
+    return {"is_share": True, "is_msg_unfurl": True, "text": text, "message_blocks": "…"}
+
+
+SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": QUESTION}}
+WORKFLOW = {"subtype": "bot_message", "bot_id": "B0FLOW", "bot_profile": {"id": "B0FLOW", "is_workflow_bot": True}}
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("", {"attachments": [forwarded(QUESTION)]}),
+        ("can you answer this?", {"attachments": [forwarded(QUESTION)]}),
+        (QUESTION, {"subtype": "file_share", "files": [{"id": "F1"}]}),
+        (QUESTION, WORKFLOW),
+    ],
+)
+async def test_what_people_send_is_read_as_people_see_it(
+    tmp_path: Path, slack: FakeSlack, text: str, more: dict[str, Any]
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    async with bot(tmp_path, slack) as ritbot:
+        question = await ada.mention(general, text, **more)
+        [answer] = await ritbot.answered(question, general)
+    assert "Fill the pump" in words(answer)
+
+
+async def test_a_message_of_blocks_alone_can_be_answered(tmp_path: Path, slack: FakeSlack) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    async with bot(tmp_path, slack) as ritbot:
+        said = await ada.say(general, "", blocks=[SECTION])
+        await ada.shortcut(said, SHORTCUT)
+        [answer] = await ritbot.answered(said, general)
+    assert "Fill the pump" in words(answer)
+
+
+async def test_people_who_talk_to_each_other_in_a_thread_are_left_alone(tmp_path: Path, slack: FakeSlack) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    bob = slack.person("Bob")
+    async with bot(tmp_path, slack) as ritbot:
+        question = await ada.mention(general, QUESTION)
+        await ritbot.answered(question, general)
+        for text in (
+            *SAID,
+            f"hey <@{bob.id}> how do I prime a pump?",
+            "<!subteam^S0OPS> can you look at this?",
+            "<!here> who did this?",
+        ):
+            await ada.say(general, text, thread=question)
+        await ada.mention(general, "thanks!", thread=question)
+        await ada.say(ada.direct(), "thanks!")
+        await ada.say(general, "How often do I grease the seal?", thread=question)
+        await ritbot.over(2)
+        await slack.settled()
+        await ritbot.idle()
+        asked = [exchange.question.text for exchange in await ritbot.exchanges()]
+    assert asked == [QUESTION, "How often do I grease the seal?"]
+    assert len(ours(slack, general, question)) == 2
+    assert not [one for one in slack.said_in(ada.direct()) if one.user == slack.bot_user]

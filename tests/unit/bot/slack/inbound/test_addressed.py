@@ -1,0 +1,60 @@
+"""What asks, what only says thanks, and what people say to each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.slack.inbound.addressed import asks, thanks_only
+
+SAID = (
+    "thanks!",
+    "that worked, thank you",
+    "lol",
+    ":+1:",
+    "I think it's the firewall again, let me check with ops",
+    "ok, I'll do that tomorrow",
+    "cc <@U0RASHA>",
+    "https://example.com/a?b=c",
+    "<https://example.com/?q=1|see this>",
+    "when I get back I'll look",
+    "which is fine",
+    "could be the cache",
+    "will do",
+    "> what is this?\nyes, that one",
+)
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_what_people_say_to_each_other_asks_nothing(text: str) -> None:
+    assert not asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and in v2?",
+        "thanks! and how do I undo that",
+        "can I do this on Windows",
+        "what about the seal then",
+        "tell me more",
+        "wie geht das",
+        "給水はどうしますか",
+        "这个怎么做？",
+        "ok, but why is it red? :thinking_face:",
+    ],
+)
+def test_a_question_goes_on_without_a_mention(text: str) -> None:
+    assert asks(text)
+    assert not thanks_only(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["thanks!", "that worked, thank you", "lol", ":+1:", "👍🏽", "Danke schön", "perfect :tada:"]
+)
+def test_thanks_need_no_answer(text: str) -> None:
+    assert thanks_only(text)
+
+
+@pytest.mark.parametrize("text", ["", "…", "hello", ":wave:", "pump", "thanks, the pump is dry", "42"])
+def test_other_words_are_no_thanks(text: str) -> None:
+    assert not thanks_only(text)
