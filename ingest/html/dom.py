@@ -39,6 +39,7 @@ MAX_OPTIONS = 20_000
 MAX_ATTRIBUTES = 2_000
 """Of one element: lexbor compares each with all before it."""
 
+_TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _NO_ATTRIBUTES: dict[str, str] = {}
 _NO_CLASSES: frozenset[str] = frozenset()
 _READ_SCRIPTS = ("json", "math/tex", "math/mml")
@@ -74,12 +75,13 @@ class TooComplex(ValueError):
 
 
 class Amounts(NamedTuple):
-    """How much is in an element: characters of text, those of them in links, and whether there is a title (h1) and
-    navigation (nav)."""
+    """How much is in an element: characters of text, those of them in links, and whether there is a title (h1), any heading
+    with words outside links, and navigation (nav)."""
 
     text: int
     linked: int
     titled: bool
+    headed: bool
     navigates: bool
 
 
@@ -158,7 +160,7 @@ class Element:
 
     def _counted(self) -> Amounts:
         text = linked = 0
-        titled, navigates = self.tag == "h1", self.tag == "nav"
+        titled, headed, navigates = self.tag == "h1", False, self.tag == "nav"
         for child in self.children:
             if isinstance(child, str):
                 text += len(child.strip())
@@ -166,8 +168,10 @@ class Element:
                 text += below.text
                 linked += below.linked
                 titled = titled or below.titled
+                headed = headed or below.headed
                 navigates = navigates or below.navigates
-        return Amounts(text, text if self.tag == "a" else linked, titled, navigates)
+        headed = headed or (self.tag in _TITLES and text > linked)
+        return Amounts(text, text if self.tag == "a" else linked, titled, headed, navigates)
 
     def keep(self, children: list[Element | str]) -> None:
         """Take all other children out of the tree."""

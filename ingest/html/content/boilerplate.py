@@ -1,14 +1,15 @@
 """What on a page is furniture: hidden, a control, navigation, or a remark of the site about the page.
 
-Evidence is, in this order: the element's kind and role, the hidden state, the names that themes give
-(classes; a few well-known ids, because ids are mostly the author's own section names), and how much of
-its text is links.
+Evidence is, in this order: the element's kind and role, the hidden state, names that only a generator gives, how much of
+its text is links, and what it says. A word of every day in a class or an id (sidebar, footer, feedback, toc, pagination) only weighs
+in: what has headings or sentences of its own under such a name is the author's.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 
 from ingest.html.dom import Element
 
@@ -36,6 +37,26 @@ _WORDS = re.compile(
     r"|share-?(?:links?|buttons?|bar)|social-?(?:links?|share|icons)|viewcode-link|viewcode-back"
     r"|permalink)(?=$|[-_])"
 )
+_MIN_WRITTEN_CHARACTERS = 20
+_MAX_REMARK_CHARACTERS = 600
+_MAX_REMARK_ELEMENTS = 300
+_MAX_SHORT_REMARK_CHARACTERS = 200
+_FRAME = re.compile("footer|sidebar|breadcrumb|navbar|topnav|subnav|sidenav|toc|banner|print")
+"""Parts of the frame around the content."""
+_SENTENCE_ENDS = (".", "!", "。", "！")
+_REMARK = re.compile(
+    r"\b(?:this|these) (?:page|article|section|topic|doc|content|information|site|website|guide)s? (?:was|were|is|has been )?"
+    r"(?:helpful|useful|last|generated|uses cookies|created|updated)"
+    r"|\b(?:was|is|did|does|were) (?:this|it|these|the) ?(?:page|article|section|topic|doc|content|information|answer|guide)?"
+    r" ?(?:helpful|useful|help you|answer your)"
+    r"|found this (?:helpful|useful)|\bfor your feedback|\b(?:we|site|website) uses? cookies|\blast (?:updated|modified|edited)"
+    r"|\b(?:generated|powered|built|created) (?:by|with|using)\b|©|all rights reserved|\bcopyright\b"
+    r"|\b(?:viewing|reading|looking at) (?:the )?(?:documentation|docs) (?:for|of)\b"
+    r"|\b(?:old|older|outdated|unreleased|unmaintained|latest|development|no longer maintained) version\b"
+    r"|no longer (?:actively )?maintained|\bedit this page\b|\bon this page\b",
+    re.IGNORECASE,
+)
+"""What sites say about their pages, in boxes that themes name with words of every day."""
 _LINE_NUMBERS = re.compile(
     r"(?:^|[-_])(?:linenos?|linenodiv|linenumbers?|line-?num(?:ber)?s?|ln|lnt|lntd|lnlinks|gutter|ln-numbers|crayon-nums?|blob-num"
     r"|code-annotation-anchor)(?=$|[-_])"
@@ -47,7 +68,7 @@ _MAX_NUMBERED_ELEMENTS = 20_000
 """A column of line numbers of more elements is not looked at."""
 _NOT_FURNITURE = re.compile(r"^(?:has|with|no|without|show|hide|is|toc-backref|js)[-_]?")
 _TOKENS = frozenset(
-    "footer page-footer site-footer td-footer site-header page-header-navigation nav-path navelem ad ads advert"
+    "page-footer site-footer td-footer site-header page-header-navigation nav-path navelem"
     " md-source-file md-content__button md-skip md-tags"
     " printfooter catlinks pagesection mw-jump-link mw-indicators notable-traits hideme mw-jump"
     " book-summary book-header theme-doc-footer theme-edit-this-page pagination-nav doc-search searchbox"
@@ -56,16 +77,18 @@ _TOKENS = frozenset(
     " clipboard-copy-txt clipboard-copy jp-inputprompt jp-outputprompt input_prompt output_prompt zeroclipboard-container"
     " article-votes article-relatives article-attachments article-sidebar article-vote reaction-picker"
     " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
-    " ls-toc popover page-versions edit-this-page toolbar skip-nav".split()
+    " ls-toc page-versions edit-this-page skip-nav".split()
 )
+"""Names that only a generator or a theme writes, on nothing else."""
+_SHARED_TOKENS = frozenset("footer ad ads advert popover toolbar".split())
 _LINK_LISTS = frozenset(
     "sidebar menu nav related navigation social share sharing search metadata page-actions dropdown-menu submenu".split()
 )
 """Names that furniture and content share: furniture if the text is mostly links."""
-_IDS = frozenset(
-    "toc tocbot table-of-contents nav-path side-nav nav-tree titlearea projectname breadcrumbs breadcrumb"
-    " breadcrumb-section sidebar footer catlinks mw-navigation sitesub contentsub contentsub2 jump-to-nav sitenotice"
-    " msearchselectwindow msearchresultswindow msearchbox gtoc mw-panel mw-head footer-wrapper non-canonical"
+_IDS = frozenset("toc tocbot table-of-contents breadcrumbs breadcrumb breadcrumb-section sidebar footer".split())
+_GENERATED_IDS = frozenset(
+    "nav-path side-nav nav-tree titlearea projectname catlinks mw-navigation sitesub contentsub contentsub2 jump-to-nav"
+    " sitenotice msearchselectwindow msearchresultswindow msearchbox gtoc mw-panel mw-head footer-wrapper non-canonical"
     " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation".split()
 )
 _ID_WORDS = re.compile(r"(?:user|page|site|doc)-feedback")
@@ -117,8 +140,10 @@ def callout(element: Element) -> bool:
     return element.role in ("note", "alert") or any(_is_callout(name) for name in element.classes)
 
 
-def furniture(element: Element) -> bool:
-    """Whether an element, with all that is in it, is no content. Judged without its surroundings."""
+def furniture(element: Element, *, by_name: bool = True) -> bool:
+    """Whether an element, with all that is in it, is no content. Judged without its surroundings.
+
+    `by_name`: whether words of every day in its names count."""
     tag = element.tag
     if tag == "a":
         return _site_link(element) or line_numbers(element)
@@ -137,10 +162,10 @@ def furniture(element: Element) -> bool:
     if "doc-endnotes" in attrs.get("role", "") or tag in HEADINGS:
         return False
     if tag == "aside":
-        return not callout(element) and (mostly_links(element) or _named(attrs.get("class", "")))
+        return not callout(element) and (mostly_links(element) or _by_name(element, attrs))
     if tag == "span" and "lang" in element.classes and element.parent is not None:
         return any(name.startswith("language-") for name in element.parent.classes)
-    return tag in _BLOCKS and _by_name(element, attrs)
+    return tag in _BLOCKS and (_by_name(element, attrs) if by_name else _named(attrs.get("class", "")))
 
 
 def _site_link(link: Element) -> bool:
@@ -155,23 +180,61 @@ def _site_link(link: Element) -> bool:
 
 def _by_name(element: Element, attrs: dict[str, str]) -> bool:
     names = attrs.get("class")
-    if names and _named(names):
+    if names and (_named(names) or (_uses_word(names) and not written(element, names.lower()))):
         return True
-    ident = attrs.get("id")
-    if ident and ((ident.lower() in _IDS and element.tag != "section") or _ID_WORDS.search(ident)):
+    ident = attrs.get("id", "").lower()
+    if ident in _GENERATED_IDS:
+        return True
+    if ((ident in _IDS and element.tag != "section") or _ID_WORDS.search(ident)) and not written(element, ident):
         return True
     return bool(names) and not element.classes.isdisjoint(_LINK_LISTS) and mostly_links(element)
 
 
 @lru_cache(maxsize=8192)
 def _named(names: str) -> bool:
-    """Whether a class attribute holds a name that only furniture has."""
+    """Whether a class attribute holds a name that only a generator's furniture has."""
     tokens = names.lower().split()
-    if not _TOKENS.isdisjoint(tokens):
+    return not _TOKENS.isdisjoint(tokens) or {"contents", "topic"} <= set(tokens) or {"ulist", "tabs"} <= set(tokens)
+
+
+@lru_cache(maxsize=8192)
+def _uses_word(names: str) -> bool:
+    """Whether a class attribute holds a word that furniture and the subjects of documentation share."""
+    tokens = names.lower().split()
+    return not _SHARED_TOKENS.isdisjoint(tokens) or any(
+        _WORDS.search(token) is not None and not _NOT_FURNITURE.match(token) for token in tokens
+    )
+
+
+def written(element: Element, called: str) -> bool:
+    """Whether an author wrote what is in the element, whatever it is called: it has more than links, and a heading with
+    words under it, or sentences; and it is no remark of the site about its pages. Around the content, what is called by
+    a part of the page's frame has to be a section with an address."""
+    amounts = element.amounts
+    own = amounts.text - amounts.linked
+    if own <= amounts.linked or own < _MIN_WRITTEN_CHARACTERS:
+        return False
+    if amounts.titled:
         return True
-    if {"contents", "topic"} <= set(tokens) or {"ulist", "tabs"} <= set(tokens):
-        return True
-    return any(_WORDS.search(token) is not None and not _NOT_FURNITURE.match(token) for token in tokens)
+    if _FRAME.search(called) and not any(above.tag in ("main", "article", "section") for above in element.ancestors()):
+        return amounts.headed and _is_section(element)
+    if amounts.text > _MAX_REMARK_CHARACTERS or element.end - element.order > _MAX_REMARK_ELEMENTS:
+        return amounts.headed
+    text = element.text
+    remark = _REMARK.search(text)
+    if remark and (len(text) <= _MAX_SHORT_REMARK_CHARACTERS or remark.start() <= _MAX_SHORT_REMARK_CHARACTERS // 2):
+        return False
+    return amounts.headed or (not _FRAME.search(called) and text.endswith(_SENTENCE_ENDS))
+
+
+def _is_section(box: Element) -> bool:
+    """Whether it begins with a heading that has an id, or that the box's own id is made of."""
+    heading = next((e for e in islice(box.walk(), _MAX_REMARK_ELEMENTS) if e.tag in HEADINGS), None)
+    if heading is None:
+        return False
+    own = "".join(char for char in heading.text.casefold() if char.isalnum())
+    name = "".join(char for char in box.get("id").casefold() if char.isalnum())
+    return bool(heading.get("id")) or (bool(own) and name.startswith(own))
 
 
 @lru_cache(maxsize=8192)

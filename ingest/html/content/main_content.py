@@ -19,6 +19,8 @@ from ingest.html.position.breadcrumbs import is_trail_row
 
 _MIN_PROSE_CHARACTERS = 40
 """Outside links; from here on a paragraph counts as prose."""
+_MIN_LEFT = 10
+"""If less than one in so many characters is left where words in names count, they do not count on this page."""
 _PROSE_TAGS = frozenset("p pre li dd blockquote td".split())
 _PARTS = frozenset({"article", "section"})
 _FORMULA_TAGS = frozenset("math script mjx-container img".split())
@@ -47,28 +49,49 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
     """Take furniture out of the tree below `root`; `root` and what is left below it, in document order.
 
     `controlled`: ids of panels that a control in the content opens, which are content even while hidden."""
-    kept = _holders_of_title(root)
     whole_body = root.tag not in ("main", "article") and root.role != "main"
-    stack = [root]
-    while stack:
-        element = stack.pop()
-        if not element.children or (element is not root and formula(element) is not None):
-            continue
-        element.keep(
-            [
-                child
-                for child in element.children
-                if isinstance(child, str)
-                or child in kept
-                or not _dropped(child, controlled, whole_body)
-                or _emptied_anchor(child)
-            ]
-        )
-        stack.extend(element.elements)
+    cuts = _Cuts(root, _holders_of_title(root), controlled, whole_body, by_name=True)
+    if not whole_body and cuts.left * _MIN_LEFT < root.amounts.text - cuts.left:
+        unnamed = _Cuts(root, _holders_of_title(root), controlled, whole_body, by_name=False)
+        if cuts.left * _MIN_LEFT < unnamed.left:
+            cuts = unnamed
+    for element, children in cuts.kept:
+        element.keep(children)
     _drop_trail_before_title(root)
     _drop_link_columns(root)
     left = list(root.walk())
     return list(root.walk()) if drop_section_lists(left) else left
+
+
+class _Cuts:
+    """What is left of each element below `root`, before anything is taken out; `left`: how many characters of text
+    outside headings."""
+
+    def __init__(
+        self, root: Element, holders: set[Element], controlled: frozenset[str], whole_body: bool, *, by_name: bool
+    ) -> None:
+        self.kept: list[tuple[Element, list[Element | str]]] = []
+        self.left = root.amounts.text
+        stack = [root]
+        while stack:
+            element = stack.pop()
+            if not element.children or (element is not root and formula(element) is not None):
+                continue
+            children: list[Element | str] = []
+            for child in element.children:
+                if isinstance(child, str):
+                    children.append(child)
+                elif child in holders or not _dropped(child, controlled, whole_body, by_name):
+                    children.append(child)
+                    stack.append(child)
+                    if child.tag in HEADINGS:
+                        self.left -= child.amounts.text
+                else:
+                    self.left -= child.amounts.text
+                    if _is_target(child):
+                        children.append(child)
+                        self.kept.append((child, []))
+            self.kept.append((element, children))
 
 
 def _drop_trail_before_title(root: Element) -> None:
@@ -106,7 +129,7 @@ def controlled_panels(tree: Dom) -> frozenset[str]:
     return frozenset(found)
 
 
-def _dropped(element: Element, controlled: frozenset[str], whole_body: bool) -> bool:
+def _dropped(element: Element, controlled: frozenset[str], whole_body: bool, by_name: bool) -> bool:
     tag = element.tag
     if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
         return False
@@ -116,15 +139,12 @@ def _dropped(element: Element, controlled: frozenset[str], whole_body: bool) -> 
         return not (_title_header(element) if tag == "header" else callout(element))
     if "id" in element.attrs and element.attrs["id"] in controlled and hidden(element):
         return False
-    return furniture(element)
+    return furniture(element, by_name=by_name)
 
 
-def _emptied_anchor(element: Element) -> bool:
-    """Whether links may lead to a dropped inline element; what it shows is gone."""
-    if element.tag not in ("a", "span") or not (element.get("id") or element.get("name")):
-        return False
-    element.keep([])
-    return True
+def _is_target(element: Element) -> bool:
+    """Whether links may lead to an inline element, which stays, then, without what it shows."""
+    return element.tag in ("a", "span") and bool(element.get("id") or element.get("name"))
 
 
 def _title_header(header: Element) -> bool:

@@ -64,7 +64,7 @@ def choose(title: Element, before: Sequence[Element], limit: float, targets: Tar
     inner = [element for element in title.walk() if element is not title and element.tag not in _CONTROLS]
     ranked = list(targets.names(title))
     ranked += _inside(inner, targets)
-    wrappers = [e for e in reversed(before) if e.contains(title) and e.end < limit and _is_wrapper(e)]
+    wrappers = [e for e in reversed(before) if e.contains(title) and e.end < limit and _is_wrapper(e, title)]
     for element in wrappers:
         ranked += targets.names(element)
     for element in reversed(before):
@@ -111,12 +111,13 @@ def _own_links(elements: Sequence[Element]) -> Iterator[str]:
                 yield unquote(fragment)
 
 
-def _is_wrapper(element: Element) -> bool:
+def _is_wrapper(element: Element, title: Element) -> bool:
+    """A name of a part of every page is a section's where the title says the same."""
     ident = element.get("id") or element.get("name")
     return (
         element.tag in _WRAPPERS
         and element.role != "main"
-        and ident.lower() not in _WHOLE_PAGE
+        and (ident.lower() not in _WHOLE_PAGE or _slug(ident) == _slug(title.text))
         and not ident.startswith("__")
     )
 

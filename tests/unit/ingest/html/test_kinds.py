@@ -110,3 +110,48 @@ def test_a_quoted_heading_with_an_address_is_a_section() -> None:
         "Top",
         "Danger",
     ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    "toc-content page-with-toc breadcrumbs feedback was-helpful pagination cookie-consent sidebar footer toolbar popover".split(),
+)
+@pytest.mark.parametrize("attribute", ["class", "id"])
+def test_a_word_alone_removes_no_section(name: str, attribute: str) -> None:
+    body = f'<div {attribute}="{name}"><h2 id="x">The widget</h2><p>It is shown at the end of each page.</p></div>'
+    assert sections(f"<p>Words.</p>{body}")[1:] == [("The widget", "It is shown at the end of each page.")]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        '<div class="feedback"><h2>Was this page helpful?</h2><p>Tell us what we could do better here.</p></div>',
+        '<div class="cookie-banner"><h3>Cookies</h3><p>We use cookies to improve your visit to this site.</p></div>',
+        '<div class="toc"><h2>Contents</h2><ul><li><a href="#a">Alpha and more</a></li><li><a href="#b">Beta</a></li></ul></div>',
+        '<div class="breadcrumbs"><a href="/">Home</a> / A page with quite a long name.</div>',
+        '<div class="footer"><p>Copyright 2024 Acme. All rights reserved.</p></div>',
+        '<div class="pagination"><a href="a.html">Previous</a> <a href="b.html">Next</a></div>',
+        '<div class="copybtn">Copied!</div>',
+    ],
+)
+def test_what_is_a_words_usual_meaning_goes(box: str) -> None:
+    page = page_of(
+        f'<div class="body"><h1>Top</h1><p>{"Words of the page. " * 9}</p><h2 id="a">A</h2><p>One.</p></div>{box}'
+    )
+    assert [node.title for node in page.nodes] == ["Top", "A"]
+    assert page.nodes[1].text == "One."
+
+
+def test_a_footer_around_the_content_needs_an_address_to_be_a_section() -> None:
+    body = f"<h1>Top</h1><p>{'Words of the page. ' * 9}</p>"
+    company = '<div class="footer"><h4>About Acme</h4><p>We have made things for people since 1999.</p></div>'
+    assert [node.title for node in page_of(body + company).nodes] == ["Top"]
+    section = '<div class="footer" id="about-acme"><h4>About Acme</h4><p>We have made things since 1999.</p></div>'
+    assert [node.title for node in page_of(body + section).nodes] == ["Top", "About Acme"]
+
+
+def test_names_do_not_count_where_they_would_leave_nothing() -> None:
+    page = page_of(
+        '<main><h1>Index</h1><div class="toc"><ul><li>alpha command</li><li>beta command</li></ul></div></main>'
+    )
+    assert "alpha command" in page.nodes[0].text
