@@ -83,7 +83,7 @@ class Exchange:
     """A question and what became of it: the record of the answer log, replaced whole by compare-and-set.
 
     `owner` holds the lease until `lease_until`; after that another worker may take it over. `stop` is the mark that
-    someone pressed Stop. `standalone` is the question as it was understood in its conversation. `unshown_since`: when it
+    someone pressed Stop, `withdrawn` that the question was deleted: nothing more is said then. `standalone` is the question as it was understood in its conversation. `unshown_since`: when it
     could not be shown for the first time, for a reason that may go by."""
 
     question: Question
@@ -99,6 +99,7 @@ class Exchange:
     begun_at: datetime | None = None
     ended_at: datetime | None = None
     unshown_since: datetime | None = None
+    withdrawn: bool = False
 
     @property
     def over(self) -> bool:

@@ -104,6 +104,10 @@ class AnswerMessage(Protocol):
         """A plain message instead of an answer: why there is none. What was shown so far stays above it."""
         ...
 
+    async def withdraw(self) -> None:
+        """The question is gone: what was shown so far goes too, where it can."""
+        ...
+
 
 class Delivery(Protocol):
     """How answers reach the people who asked."""

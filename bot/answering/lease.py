@@ -156,7 +156,12 @@ async def changed(store: BotStore, question_id: str, change: Callable[[Exchange]
     return None
 
 
-async def ask_to_stop(store: BotStore, question_id: str) -> bool:
-    """Put the mark on an answer that is under way or waiting; False where there is none, or it is over."""
-    marked = await changed(store, question_id, lambda exchange: None if exchange.over else replace(exchange, stop=True))
+async def ask_to_stop(store: BotStore, question_id: str, *, withdrawn: bool = False) -> bool:
+    """Put the mark on an answer that is under way or waiting; False where there is none, or it is over. `withdrawn`: the
+    question is gone, and nothing is to be said."""
+
+    def stopped(exchange: Exchange) -> Exchange | None:
+        return None if exchange.over else replace(exchange, stop=True, withdrawn=exchange.withdrawn or withdrawn)
+
+    marked = await changed(store, question_id, stopped)
     return marked is not None

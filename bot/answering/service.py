@@ -183,6 +183,8 @@ class AnswerService:
         async def keep(posted: Posted) -> None:
             await lease.change(lambda exchange: replace(exchange, posted=posted))
 
+        if lease.exchange.withdrawn and lease.exchange.posted is None:
+            return await self._end(lease, "stopped", None)
         settings = await self._settings_of(question.team, question.channel)
         silent = settings.quiet and question.kind == "message"
         async with self._delivery.open(lease.exchange, keep) as message:
@@ -192,12 +194,16 @@ class AnswerService:
             answer = await self._refusal(lease.exchange) or await self._ask_within_time(
                 lease, settings, message, silent=silent
             )
+            if isinstance(answer, Answer):
+                await spend(self._store, answer.trace.usage, self._clock.now())
+                await lease.change(partial(_answered, answer=answer))
+            if lease.exchange.withdrawn:
+                await message.withdraw()
+                return await self._end(lease, "stopped", None)
             if isinstance(answer, Notice):
                 if answer.always or not silent:
                     await message.plainly(answer.text, retry=answer.retry)
                 return await self._end(lease, answer.state, None)
-            await spend(self._store, answer.trace.usage, self._clock.now())
-            await lease.change(partial(_answered, answer=answer))
             if not silent or answer.outcome == "answered":
                 await message.answer(answer)
             return await self._end(lease, "done", answer)

@@ -108,6 +108,10 @@ class FakeAnswerMessage:
         self._show(message, text)
         message.retry = retry
 
+    async def withdraw(self) -> None:
+        if self._posted is not None:
+            self._delivery.messages.pop(self._posted.ts, None)
+
     def _show(self, message: Message, text: str) -> None:
         if self._delivery.down or text in self._delivery.never:
             raise DeliveryFailed("down", passing=True)

@@ -21,7 +21,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.interactions import Interactions
-from bot.slack.inbound.parse import IncomingMessage, commanded, heard, person_of, picked, privately
+from bot.slack.inbound.parse import IncomingMessage, commanded, deleted, heard, person_of, picked, privately
 from bot.slack.inbound.settings_modal import SettingsModal
 from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
@@ -117,6 +117,8 @@ def make_app(
 
 def _hear(app: AsyncApp, intake: Intake) -> None:
     async def said(body: Payload, context: AsyncBoltContext) -> None:
+        if gone := deleted(body):
+            await intake.withdraw(*gone)
         understood = heard(body, str(context.bot_user_id))
         if isinstance(understood, IncomingMessage):
             await intake.hear(understood)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from bot.answering.lease import ask_to_stop
 from bot.events import QUESTIONS_TOPIC, dump_question
 from bot.model import ChannelSettings, Exchange, Question
 from bot.ports import BotStore
@@ -72,6 +73,12 @@ class Intake:
         with suppress(Conflict, StoreUnavailable):  # it came before, or whoever answers puts it there
             await self._store.keep(Exchange(question), None)
         log.info("question_taken", question=question.id, kind=question.kind, attempt=question.attempt)
+
+    async def withdraw(self, conversation: str, ts: str) -> None:
+        """A message was deleted: what is asked in it is answered no more."""
+        for exchange in await self._store.conversation(conversation):
+            if exchange.question.ts == ts and await ask_to_stop(self._store, exchange.question.id, withdrawn=True):
+                log.info("question_withdrawn", question=exchange.question.id)
 
     async def _passed_over(self, heard: IncomingMessage) -> str:
         """The reason for not answering, "" for none; what costs most to find out comes last."""

@@ -64,11 +64,13 @@ def heard(body: Payload, bot_user: str) -> IncomingMessage | None:
 
 
 def deleted(body: Payload) -> tuple[str, str] | None:
-    """(channel, ts) of a message that was deleted; None for any other event."""
+    """(its conversation, its ts) of a message that was deleted; None for any other event."""
     event: Payload = body.get("event") or {}
     if event.get("type") != "message" or event.get("subtype") != "message_deleted":
         return None
-    return str(event.get("channel")), str(event.get("deleted_ts"))
+    ts = str(event.get("deleted_ts"))
+    thread = (event.get("previous_message") or {}).get("thread_ts") or ts
+    return ":".join((workspace(body)[1], str(event.get("channel")), str(thread))), ts
 
 
 def _speaker(event: Payload) -> str:

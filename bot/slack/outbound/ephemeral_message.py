@@ -74,6 +74,9 @@ class EphemeralMessage:
     async def plainly(self, text: str, *, retry: bool) -> None:
         await self._say(notice(text, question_id=self._question.id, retry=retry), replace=self._again)
 
+    async def withdraw(self) -> None:
+        """Nobody can delete a command."""
+
     async def _say(self, message: Message, *, replace: bool) -> None:
         body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace, "text": message.text}
         if message.blocks:

@@ -17,6 +17,7 @@ from functools import partial
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.errors import DeliveryFailed
 from bot.model import Exchange, Posted
 from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.outbound.rate_limiter import RateLimiter
@@ -136,6 +137,16 @@ class ThreadMessage:
             await self._post(message, main=True)
         self._sign = ""
 
+    async def withdraw(self) -> None:
+        if self._posted is not None:
+            with suppress(SlackRefused):
+                if self._posted.streaming:
+                    await self._stop(self._posted)
+                await self._delete(self._posted.ts)
+
+    async def _delete(self, ts: str) -> None:
+        await call(self._client.chat_delete, channel=self._question.channel, ts=ts)
+
     def _made(self, answer: Answer, shown: str = "") -> Sequence[Message]:
         return messages(
             answer,
@@ -185,7 +196,12 @@ class ThreadMessage:
         }
         try:
             limited = self._held("chat.postMessage")
-            ts = str((await call(self._client.chat_postMessage, again=False, limited=limited, **arguments))["ts"])
+            said = await call(self._client.chat_postMessage, again=False, limited=limited, **arguments)
+            ts = str(said["ts"])
+            if "message" in said and not said["message"].get("thread_ts"):
+                # where the thread is gone Slack posts to the whole channel (measure-sh/measure#3997)
+                await self._delete(ts)
+                raise DeliveryFailed("the question was deleted before its answer came", passing=False)
         except SlackRefused as error:
             known = (self._posted.ts, *self._posted.further) if self._posted else ()
             found = await self._found(known) if error.unsure else None

@@ -98,11 +98,19 @@ def respond(state: State, url: ResponseUrl, body: Json) -> tuple[str, Message | 
     return "", state.put(message)
 
 
+def delete(call: Call) -> Json:
+    channel = call.writable()
+    message = call.own_message(channel, "cant_delete_message")
+    call.state.remove(message)
+    call.events.deleted(message)
+    return {"channel": channel.id, "ts": message.ts}
+
+
 def _message(call: Call, channel: Channel) -> Message:
+    """A reply to what was deleted stands in the channel itself, and is not refused (langchain-ai/open-swe#2753,
+    measure-sh/measure#3997), unless other replies keep the thread."""
     thread = str(call.get("thread_ts", ""))
-    root = call.state.messages.get((channel.id, thread))
-    if thread and root is None:
-        raise Refused("thread_not_found")
+    root = call.state.messages.get((channel.id, thread)) or next(iter(call.state.thread(channel.id, thread)), None)
     return Message(
         channel=channel.id,
         ts=call.state.timestamp(),
@@ -259,6 +267,7 @@ def _card(task: Json) -> Json:
 METHODS: Mapping[str, Method] = {
     "chat.postMessage": Method(post_message, ("chat:write",)),
     "chat.postEphemeral": Method(post_ephemeral, ("chat:write",)),
+    "chat.delete": Method(delete, ("chat:write",)),
     "chat.update": Method(update, ("chat:write",)),
     "chat.startStream": Method(start, ("chat:write",)),
     "chat.appendStream": Method(append, ("chat:write",)),

@@ -13,6 +13,7 @@ from bot.slack.render import actions
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.slack import RATE_LIMITED, SERVER_ERROR, FakeSlack, Fault, Message, labels, words
 from tests.fakes.slack_bot import PUMPS, bot, written
+from tests.fakes.writer import Writer
 
 QUESTION = "How do I prime a pump with water?"
 
@@ -279,3 +280,38 @@ def script(api: MessagesApi, answer: str, *, pace: float = 0.0) -> None:
     paragraphs = answer.split("\n\n")
     parts = [cited(("\n\n" if position else "") + said, (0, 0, 0)) for position, said in enumerate(paragraphs)]
     api.send(*parts, pace=pace)
+
+
+@pytest.mark.parametrize("when", ["before a word", "while it is written"])
+async def test_a_question_that_is_deleted_ends_the_work_and_nothing_is_posted(
+    tmp_path: Path, slack: FakeSlack, api: MessagesApi, when: str
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    writer = Writer(paragraphs=40, pace=0.2)
+    api.always(writer)
+    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+        question = await ada.mention(general, QUESTION)
+        method = "chat.startStream" if when == "while it is written" else "assistant.threads.setStatus"
+        await slack.until(lambda: slack.calls(method))
+        await ada.delete(question)
+        [exchange] = await ritbot.over(1)
+        await ritbot.idle()
+    assert exchange.state == "stopped"
+    assert slack.said_in(general) == []
+    assert not slack.calls("chat.postMessage")
+
+
+async def test_an_answer_that_comes_just_after_its_question_was_deleted_does_not_stay_in_the_channel(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    slack.events.subscriptions.discard("message.channels")  # nobody tells ritbot
+    slack.faults.next("chat.postMessage", Fault(delay=0.5))
+    async with bot(tmp_path, slack) as ritbot:
+        question = await ada.mention(general, QUESTION)
+        await slack.until(lambda: slack.calls("assistant.threads.setStatus"))
+        await ada.delete(question)
+        [exchange] = await ritbot.over(1)
+    assert exchange.state == "failed"
+    assert exchange.answer is not None
+    assert slack.said_in(general) == []
