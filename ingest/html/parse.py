@@ -11,7 +11,7 @@ from urllib.parse import urldefrag
 
 from ingest.html import decode, dom, generators, head, indexability
 from ingest.html.blocks import tables
-from ingest.html.content import main_content, toc_lists
+from ingest.html.content import disclosure, main_content, toc_lists
 from ingest.html.dom import Dom
 from ingest.html.head import Resolver
 from ingest.html.position import page_claims
@@ -77,13 +77,15 @@ def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: fro
     shown_title = generators.shown_title(tree, profile)
     area = main_content.content_area(tree, profile)
     generated = toc_lists.generated(tree, area)
-    elements = main_content.prune(area, main_content.controlled_panels(tree))
+    controlled = disclosure.controlled_panels(tree)
+    elements = main_content.prune(area, controlled)
     known_tables = tables.classify(elements)
     found = headings.find(elements, frozenset(known_tables.cells), profile)
     names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
     title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names)
     terms = definitions.address_terms(elements, targets, in_contents)
-    sections = outline(area, OutlineInput(found, terms, known_tables, targets), title)
+    opened = controlled.intersection(e.attrs["id"] for e in elements if "id" in e.attrs)
+    sections = outline(area, OutlineInput(found, terms, known_tables, targets, opened), title)
     title = sections[0].title
     place = page_claims.PagePlace(url, resolve_link, canonical, (title, *names[:1]))
     lists = page_claims.listed_pages(generated or toc_lists.cards(elements) or toc_lists.link_lists(elements), place)

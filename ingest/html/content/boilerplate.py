@@ -132,7 +132,9 @@ _HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hi
 
 def tab_panel(element: Element) -> bool:
     """Content that a reader brings up by its tab: real even while it is hidden."""
-    return element.role == "tabpanel" or not element.classes.isdisjoint(_TAB_PANELS)
+    if element.role == "tabpanel" or not element.classes.isdisjoint(_TAB_PANELS):
+        return True
+    return "aria-labelledby" in element.attrs and "tab" in element.attrs["aria-labelledby"].lower()
 
 
 def callout(element: Element) -> bool:
@@ -140,10 +142,11 @@ def callout(element: Element) -> bool:
     return element.role in ("note", "alert") or any(_is_callout(name) for name in element.classes)
 
 
-def furniture(element: Element, *, by_name: bool = True) -> bool:
+def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -> bool:
     """Whether an element, with all that is in it, is no content. Judged without its surroundings.
 
-    `by_name`: whether words of every day in its names count."""
+    `by_name`: whether words of every day in its names count. `opened`: whether a reader can open it if it is
+    hidden."""
     tag = element.tag
     if tag == "a":
         return _site_link(element) or line_numbers(element)
@@ -154,7 +157,7 @@ def furniture(element: Element, *, by_name: bool = True) -> bool:
         return tag == "aside" and mostly_links(element)
     if line_numbers(element):
         return True
-    if hidden(element):
+    if hidden(element) and not opened:
         return not tab_panel(element)
     role = attrs.get("role")
     if role and role.strip().lower() in _FURNITURE_ROLES:

@@ -12,6 +12,7 @@ from functools import cache
 
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
+from ingest.html.content.disclosure import Siblings
 from ingest.html.content.toc_lists import drop_section_lists
 from ingest.html.dom import Dom, Element
 from ingest.html.generators import Profile
@@ -51,7 +52,7 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
     `controlled`: ids of panels that a control in the content opens, which are content even while hidden."""
     whole_body = root.tag not in ("main", "article") and root.role != "main"
     cuts = _Cuts(root, _holders_of_title(root), controlled, whole_body, by_name=True)
-    if not whole_body and cuts.left * _MIN_LEFT < root.amounts.text - cuts.left:
+    if not whole_body and cuts.left * _MIN_LEFT < _own_text(root) - cuts.left:
         unnamed = _Cuts(root, _holders_of_title(root), controlled, whole_body, by_name=False)
         if cuts.left * _MIN_LEFT < unnamed.left:
             cuts = unnamed
@@ -65,33 +66,40 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
 
 class _Cuts:
     """What is left of each element below `root`, before anything is taken out; `left`: how many characters of text
-    outside headings."""
+    outside headings and links."""
 
     def __init__(
         self, root: Element, holders: set[Element], controlled: frozenset[str], whole_body: bool, *, by_name: bool
     ) -> None:
         self.kept: list[tuple[Element, list[Element | str]]] = []
-        self.left = root.amounts.text
+        self.left = _own_text(root)
         stack = [root]
         while stack:
             element = stack.pop()
             if not element.children or (element is not root and formula(element) is not None):
                 continue
             children: list[Element | str] = []
+            siblings = Siblings(element, controlled)
             for child in element.children:
                 if isinstance(child, str):
                     children.append(child)
-                elif child in holders or not _dropped(child, controlled, whole_body, by_name):
+                    siblings.passed(child)
+                elif child in holders or not _dropped(child, siblings, whole_body, by_name):
                     children.append(child)
+                    siblings.passed(child)
                     stack.append(child)
                     if child.tag in HEADINGS:
-                        self.left -= child.amounts.text
+                        self.left -= _own_text(child)
                 else:
-                    self.left -= child.amounts.text
+                    self.left -= _own_text(child)
                     if _is_target(child):
                         children.append(child)
                         self.kept.append((child, []))
             self.kept.append((element, children))
+
+
+def _own_text(element: Element) -> int:
+    return element.amounts.text - element.amounts.linked
 
 
 def _drop_trail_before_title(root: Element) -> None:
@@ -118,18 +126,7 @@ def _drop_link_columns(root: Element) -> None:
         row.keep([c for c in row.children if isinstance(c, str) or c in cells or not mostly_links(c)])
 
 
-def controlled_panels(tree: Dom) -> frozenset[str]:
-    """Ids of what tabs and accordion buttons (a button in a heading) show and hide."""
-    found: set[str] = set()
-    for element in tree.elements:
-        if "aria-controls" in element.attrs and (
-            element.role == "tab" or any(above.tag in HEADINGS for above in element.ancestors())
-        ):
-            found.update(element.get("aria-controls").split())
-    return frozenset(found)
-
-
-def _dropped(element: Element, controlled: frozenset[str], whole_body: bool, by_name: bool) -> bool:
+def _dropped(element: Element, siblings: Siblings, whole_body: bool, by_name: bool) -> bool:
     tag = element.tag
     if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
         return False
@@ -137,9 +134,8 @@ def _dropped(element: Element, controlled: frozenset[str], whole_body: bool, by_
         return element.parent is None or element.parent.tag not in ("blockquote", "figure")
     if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):
         return not (_title_header(element) if tag == "header" else callout(element))
-    if "id" in element.attrs and element.attrs["id"] in controlled and hidden(element):
-        return False
-    return furniture(element, by_name=by_name)
+    opened = bool(element.attrs) and hidden(element) and siblings.opens(element)
+    return furniture(element, by_name=by_name and not opened, opened=opened)
 
 
 def _is_target(element: Element) -> bool:

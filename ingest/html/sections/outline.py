@@ -28,12 +28,13 @@ _BACK_SIGNS = frozenset("↩︎⏎^↑↵ ")
 
 @dataclass(frozen=True, slots=True)
 class OutlineInput:
-    """What was found out about the content before the walk."""
+    """What was found out about the content before the walk. `opened`: ids of panels in it that a control opens."""
 
     headings: dict[Element, Heading]
     terms: dict[Element, frozenset[Element]]
     tables: Tables
     targets: anchors.Targets
+    opened: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -129,6 +130,9 @@ class _Outline:
             return False
         if tag == "img":
             self._image(element)
+        if tag == "button" and self._asks(element):
+            self._writer.end_paragraph()
+            return True
         if tag in ("img", "button", "svg", "script", "source"):
             return False
         if tag == "a" and (permalink(element) or _back_link(element)):
@@ -143,6 +147,11 @@ class _Outline:
         if not element.classes.isdisjoint(SCREEN_READER_ONLY):
             return not any(above.tag in ("a", "button") for above in element.ancestors())
         return not note_mark(element)
+
+    def _asks(self, button: Element) -> bool:
+        """Whether a button is the title of the panel that it opens."""
+        panel = button.get("aria-controls") or button.get("data-bs-target").removeprefix("#")
+        return panel in self._plan.opened and button.role != "tab" and " " in button.text
 
     def _formula(self, element: Element) -> bool:
         found = formula(element)
@@ -201,6 +210,8 @@ class _Outline:
         if element.inline:
             if tag == "rt":
                 writer.text(")")
+            elif tag == "button":
+                writer.end_paragraph()
         elif tag in ("ul", "ol", "menu"):
             writer.close_list()
         elif tag == "dl":

@@ -155,3 +155,47 @@ def test_names_do_not_count_where_they_would_leave_nothing() -> None:
         '<main><h1>Index</h1><div class="toc"><ul><li>alpha command</li><li>beta command</li></ul></div></main>'
     )
     assert "alpha command" in page.nodes[0].text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<h3>How long?</h3><div style="display: none"><p>Six weeks.</p></div>',
+        '<h3>Terms</h3><div class="faq-answer" hidden><p>Six weeks.</p></div>',
+        '<h3 onclick="t()">Terms</h3><div hidden><p>Six weeks.</p></div>',
+        '<h3><a data-toggle="collapse" href="#c">Terms</a></h3><div id="c" style="display:none"><p>Six weeks.</p></div>',
+        '<p>Ask.</p><a role="button" aria-controls="c">More</a><div id="c" aria-hidden="true"><p>Six weeks.</p></div>',
+        "<dl><dt>How long</dt><dd hidden>Six weeks.</dd></dl>",
+        '<button aria-expanded="false">More</button><div hidden><p>Six weeks.</p></div>',
+        '<div class="accordion-header">More</div><div class="accordion-panel" style="display:none">Six weeks.</div>',
+        "<x-tabs><section hidden>Six weeks.</section></x-tabs>",
+        '<div data-os="mac">Mac.</div><div data-os="linux" hidden>Six weeks.</div>',
+        '<div aria-labelledby="tab-2" hidden>Six weeks.</div>',
+        "<details><summary>How long?</summary><p>Six weeks.</p></details>",
+    ],
+)
+def test_what_a_click_opens_is_content(body: str) -> None:
+    assert "Six weeks." in sections(f"<p>Words.</p>{body}")[-1][1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<p>Words.</p><div style="display:none"><p>Six weeks.</p></div>',
+        "<h3>Terms</h3><div hidden><p>Six weeks.</p></div><p>Five.</p>",
+        '<button onclick="copy()">Copy</button><div hidden>Six weeks.</div>',
+        '<button aria-controls="m">Menu</button><ul id="m" hidden><li><a href="a.html">Six weeks.</a></li></ul>',
+        '<button aria-controls="d">Ask us now</button><div id="d" role="dialog" hidden><p>Six weeks.</p></div>',
+        '<div class="row">Row.</div><div class="row" hidden>Six weeks.</div>',
+        "<x-app><div hidden>Six weeks.</div></x-app>",
+    ],
+)
+def test_what_nothing_opens_stays_hidden(body: str) -> None:
+    assert "Six weeks." not in str(sections(f"<p>Words.</p>{body}"))
+
+
+def test_a_button_that_opens_a_panel_is_its_title() -> None:
+    body = (
+        '<button aria-controls="c" aria-expanded="false">How long?</button><div id="c" hidden><p>Six weeks.</p></div>'
+    )
+    assert sections(body)[0][1] == "How long?\nSix weeks."
