@@ -106,7 +106,7 @@ def make_app(
         process_before_response=True,
         attaching_conversation_kwargs_enabled=False,
     )
-    _hear(app, intake)
+    _hear(app, intake, background)
     _commands(app, intake, settings, background, clock)
     _buttons(app, interactions, background)
     _modals(app, interactions, settings, home, background)
@@ -115,13 +115,16 @@ def make_app(
     return app
 
 
-def _hear(app: AsyncApp, intake: Intake) -> None:
-    async def said(body: Payload, context: AsyncBoltContext) -> None:
+def _hear(app: AsyncApp, intake: Intake, background: Background) -> None:
+    async def said(body: Payload, context: AsyncBoltContext, client: AsyncWebClient) -> None:
         if gone := deleted(body):
             await intake.withdraw(*gone)
         understood = heard(body, str(context.bot_user_id))
-        if isinstance(understood, IncomingMessage):
-            await intake.hear(understood)
+        if isinstance(understood, IncomingMessage) and (word := await intake.hear(understood)):
+            question = understood.question
+            thread = question.thread if question.thread != question.ts else ""
+            whom = {"user_id": question.user, "channel_id": question.channel, "container": {"thread_ts": thread}}
+            background.start("shut_out", tell(whom, client, word))
 
     app.event("app_mention")(said)
     app.event("message")(said)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 import structlog
 
@@ -25,6 +26,8 @@ log = structlog.get_logger()
 
 SettingsOf = Callable[[str, str], Awaitable[ChannelSettings]]
 """(team, channel) -> how ritbot behaves there, defaults filled in."""
+SHUT_OUT_DAYS = 30
+"""So long whoever is not let in is not told again."""
 IsGuest = Callable[[Question], Awaitable[bool]]
 
 
@@ -48,13 +51,21 @@ class Intake:
         self._is_guest = is_guest
         self._doors = doors
 
-    async def hear(self, heard: IncomingMessage) -> bool:
-        """Something was said; whether it is taken for a question to answer."""
+    async def hear(self, heard: IncomingMessage) -> str:
+        """Something was said; what whoever said it is to be told, alone, "" for nothing. Who is not let in and asked ritbot
+        itself hears of it once."""
+        question = heard.question
         if passed_over := await self._passed_over(heard):
-            log.debug("message_passed_over", question=heard.question.id, reason=passed_over)
-            return False
-        await self.take(heard.question)
-        return True
+            log.debug("message_passed_over", question=question.id, reason=passed_over)
+            return ""
+        if closed := await self.closed(question, shared=heard.shared):
+            log.debug("message_passed_over", question=question.id, reason=closed)
+            asked = heard.named or question.kind == "direct"
+            until = question.asked_at + timedelta(days=SHUT_OUT_DAYS)
+            told = not asked or await self._store.add(f"shut:{question.team}:{question.user}", 1, until) > 1
+            return "" if told else closed
+        await self.take(question)
+        return ""
 
     async def closed(self, question: Question, *, shared: bool) -> str:
         """Why the asker is not let in, or not there; "" who is."""
@@ -95,7 +106,7 @@ class Intake:
                 return "ritbot is off in this channel"
             if not heard.named and not await self._unasked(question, settings):
                 return "nobody asked ritbot"
-        return await self.closed(question, shared=heard.shared)
+        return ""
 
     async def _unasked(self, question: Question, settings: ChannelSettings) -> bool:
         """Whether a message that does not name ritbot is for it."""

@@ -75,6 +75,8 @@ class Interactions:
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
             return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
         view = trace_modal(exchange.answer, exchange.question.id)
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
         return ""
@@ -84,6 +86,8 @@ class Interactions:
         exchange = await self._exchange(_value(body))
         if exchange is None:
             return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
         message = escalation(exchange, group=self._person, asked_by=person_of(body))
         return await self._once("person", exchange, client, [message], ASKED_ALREADY)
 
@@ -92,6 +96,8 @@ class Interactions:
         exchange = await self._exchange(_value(body))
         if exchange is None:
             return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
         question = exchange.question
         attempt = question.attempt + 1
         base = question.id if question.attempt == 1 else question.id.rpartition(":again-")[0]
@@ -112,6 +118,8 @@ class Interactions:
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
             return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
         made = messages(
             exchange.answer, question_id=exchange.question.id, now=self._clock.now(), person=bool(self._person)
         )
@@ -125,6 +133,14 @@ class Interactions:
             if not exchange.over:
                 stopped = await ask_to_stop(self._store, exchange.question.id)
                 log.info("stop_asked", question=exchange.question.id, under_way=stopped)
+
+    async def _closed(self, exchange: Exchange, body: Payload) -> str:
+        """Why whoever pressed is not let in: who may not ask has no use of what others asked."""
+        question, user = exchange.question, body.get("user") or {}
+        presser = replace(
+            question, user=person_of(body), asker_team=str(user.get("team_id") or question.team), kind="mention"
+        )
+        return await self._intake.closed(presser, shared=False)
 
     async def _exchange(self, question_id: str) -> Exchange | None:
         kept = await self._store.exchange(question_id)

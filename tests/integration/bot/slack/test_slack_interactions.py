@@ -332,3 +332,35 @@ async def test_a_private_answer_that_slack_took_without_saying_so_comes_once(tmp
         await ritbot.idle()
     assert exchange.state == "done"
     assert sum(bool(one.blocks) for one in slack.said_in(general)) == 1
+
+
+@pytest.mark.parametrize("action", [actions.SHOW_TRACE, actions.RETRY, actions.ASK_PERSON])
+async def test_who_may_not_ask_may_not_press_either(
+    tmp_path: Path, slack: FakeSlack, api: MessagesApi, action: str
+) -> None:
+    ada, gus, general = slack.person("Ada"), slack.person("Gus", guest="multi"), slack.channel("general")
+    if action == actions.RETRY:
+        api.fail(500)
+    async with bot(
+        tmp_path, slack, person="S0DOCS", **({"model": written(api)} if action == actions.RETRY else {})
+    ) as b:
+        question, answer = await asked(b, ada, general)
+        await gus.press(answer, action)
+        await told(slack, gus, general, "I am closed to guests of this workspace.")
+        await b.idle()
+        assert len(await b.exchanges()) == 1
+        assert len(ours(slack, general, question)) == 1
+        assert gus.id not in slack.state.modals
+
+
+async def test_who_is_shut_out_is_told_so_once_and_alone(tmp_path: Path, slack: FakeSlack) -> None:
+    gus, general = slack.person("Gus", guest="multi"), slack.channel("general")
+    async with bot(tmp_path, slack) as ritbot:
+        for _ in range(3):
+            await gus.mention(general, QUESTION)
+        await slack.settled()
+        await told(slack, gus, general, "I am closed to guests of this workspace.")
+        await gus.say(gus.direct(), QUESTION)
+        await slack.settled()
+        assert await ritbot.exchanges() == []
+    assert len(slack.calls("chat.postEphemeral")) == 1
