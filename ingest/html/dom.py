@@ -28,8 +28,8 @@ INLINE = frozenset(
 
 MAX_DEPTH = 500
 """Elements inside one another. Of 130 real pages of 30 generators the deepest has 38."""
-MAX_ELEMENTS = 250_000
-"""Of one page; with an attribute each they take about 450 MB while it is read. 10 MB of documentation have about as many."""
+MAX_ELEMENTS = 400_000
+"""Of one page; they take up to about 750 MB while it is read. A page of 13,500 sections (6 MB) has 378,000."""
 MAX_OPEN_TAGS = 3_000
 """Tags not yet closed, by a count that needs no parser: lexbor's time grows with the square of the depth."""
 

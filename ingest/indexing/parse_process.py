@@ -30,8 +30,8 @@ from ingest.model import Document
 
 MAX_SECONDS = 20.0
 """Of processor time for one page; 10 MB of documentation take about 3."""
-MAX_MEGABYTES = 800
-"""Address space while a page is read; the largest pages that are read take about 480."""
+MAX_MEGABYTES = 1_000
+"""Address space while a page is read; of the largest pages that are read some take about 750 in memory."""
 _WALL_FACTOR = 10
 """A busy machine gives a process a tenth of its time before the page is given up."""
 _KEPT_MEGABYTES = 150

@@ -35,12 +35,14 @@ class Running:
 
     def _read_log(self) -> None:
         assert self.process.stderr
-        for line in self.process.stderr:
-            self.events.append(json.loads(line) if line.startswith("{") else {"event": line})
+        with self.process.stderr as stderr:
+            for line in stderr:
+                self.events.append(json.loads(line) if line.startswith("{") else {"event": line})
 
     def _read_output(self) -> None:
         assert self.process.stdout
-        self.output.extend(self.process.stdout)
+        with self.process.stdout as stdout:
+            self.output.extend(stdout)
 
     @property
     def address(self) -> str | None:

@@ -35,7 +35,7 @@ def test_it_forks_from_one_thread_that_knows_nothing_of_ritbot(tmp_path: Path) -
 
 def test_what_libraries_read_when_they_are_loaded_cannot_be_changed_for_one_command(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="another OMP_NUM_THREADS needs a Python of its own"):
-        FORKS.start(tmp_path, "settings", env=environment(OMP_NUM_THREADS="1"))
+        FORKS.start(tmp_path, "settings", env=environment(OMP_NUM_THREADS="7"))
 
 
 def test_a_server_that_fails_says_why(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ SITE = Site("docs", "https://docs.example.test/")
         f"at most {MAX_SITEMAP_BYTES // 1024**2} MiB unpacked, {MAX_SITEMAP_ELEMENTS:,} elements and {MAX_SITEMAP_ENTRIES:,} addr",
         f"more than {MAX_ELEMENTS:,} elements",
         f"nested more than {MAX_DEPTH} deep",
-        f"more than {MAX_SECONDS:.0f} seconds of processor time, or more than {MAX_MEGABYTES} MB",
+        f"more than {MAX_SECONDS:.0f} seconds of processor time, or more than {MAX_MEGABYTES:,} MB",
         f"more than {len(KINDS) // 100 * 100} kinds of hostile pages",
     ],
 )
