@@ -40,6 +40,14 @@ _TOKEN = re.compile(
     rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))"
 )
 _BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
+_BARE_HOST = re.compile(
+    r"(?<![\w.@/-])(?:(?:[a-z0-9-]{1,63}\.){1,8}"
+    r"(?:com|net|org|io|dev|co|ai|app|info|biz|me|xyz|site|online|shop|top|cloud|tech|link|click|page|live|zip|mov|edu|gov|ru"
+    r"|cn|de|uk|eu|fr|jp|in|br|us|ca|au|nl|ch|it|es|pl|tk|ml|gq|cf|ga|to|cc|tv|ws|ly|gg|so|su|ir|kr)"
+    r"|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?::\d{1,5})?(?![\w-]|\.\w)",
+    re.IGNORECASE,
+)
+"""A host without a scheme or a path, of which Slack makes a link all the same: the domains that are common, and IP addresses."""
 _MARK = re.compile(r"(?<!\w)\[(\d+)\]")
 
 
@@ -60,7 +68,8 @@ def leads(url: str) -> bool:
 
 def plain_line(text: str) -> str:
     """One line that mentions nobody and leads nowhere: for a label, a title, a notification."""
-    return " ".join(defuse_mentions(NO_LINKS.words(text)).split())
+    unlinked = _BARE_HOST.sub(lambda match: match[0].replace(".", "․"), NO_LINKS.words(text))
+    return " ".join(defuse_mentions(unlinked).split())
 
 
 def escaped(text: str) -> str:
@@ -96,7 +105,11 @@ def _sanitized(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
     for span in gate.rewritten(spans):
         match span.kind:
             case "text":
-                made += _marked(replace(span, text=defuse_mentions(span.text)), marks)
+                for part in _hosts_apart(span):
+                    if part.kind == "code":
+                        made.append(part)
+                    else:
+                        made += _marked(replace(part, text=defuse_mentions(part.text)), marks)
             case "code":
                 made.append(replace(span, text=defuse_mentions_in_code(span.text)))
             case "link" if span.text != span.target:
@@ -104,6 +117,16 @@ def _sanitized(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
             case _:
                 made.append(span)
     return tuple(span for span in made if span.text)
+
+
+def _hosts_apart(span: Span) -> Iterator[Span]:
+    """Bare hosts as code, of which Slack makes no link."""
+    last = 0
+    for match in _BARE_HOST.finditer(span.text):
+        yield replace(span, text=span.text[last : match.start()])
+        yield Span(match[0], "code", span.styles)
+        last = match.end()
+    yield replace(span, text=span.text[last:])
 
 
 def _marked(span: Span, marks: Mapping[int, str]) -> Iterator[Span]:

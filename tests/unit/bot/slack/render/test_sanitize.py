@@ -21,7 +21,7 @@ from bot.slack.render.sanitize import (
     source_links,
 )
 from navigator.answer import CitedSource
-from navigator.citations.links import LEFT_OUT, gate_of
+from navigator.citations.links import LEFT_OUT, Gate, gate_of
 from navigator.markdown.blocks import MIN_PART_CHARACTERS, markdown_of
 from navigator.markdown.parse import parse_markdown
 from tests.fakes.exchanges import NOON
@@ -228,3 +228,16 @@ def test_long_gaps_in_an_answer_cost_no_time(gap: str) -> None:
 def test_a_stream_needs_room() -> None:
     with pytest.raises(ValueError, match="1002"):
         Stream((), 500)
+
+
+@pytest.mark.parametrize("host", ["evil.com", "a.b.evil.io", "10.0.0.1", "10.0.0.1:8080", "EVIL.ru", "evil.com:80"])
+def test_a_bare_host_is_no_link(host: str) -> None:
+    [piece] = sanitized(parse_markdown(f"Ask {host}, or **{host}**."), Gate(), {})
+    assert markdown_of([piece]) == f"Ask `{host}`, or **`{host}`**."
+    assert host not in plain_line(f"Ask {host} now")
+
+
+@pytest.mark.parametrize("words", ["Node.js", "version 1.2.3", "e.g. this", "a.b", "3.14"])
+def test_words_with_a_dot_stay_words(words: str) -> None:
+    [piece] = sanitized(parse_markdown(words), Gate(), {})
+    assert (markdown_of([piece]), plain_line(words)) == (words, words)
