@@ -13,6 +13,7 @@ from functools import cache
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
 from ingest.html.content.disclosure import Siblings
+from ingest.html.content.site_remarks import site_remark
 from ingest.html.content.toc_lists import drop_section_lists
 from ingest.html.dom import Dom, Element
 from ingest.html.generators import Profile
@@ -135,7 +136,7 @@ def _dropped(element: Element, siblings: Siblings, whole_body: bool, by_name: bo
     if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):
         return not (_title_header(element) if tag == "header" else callout(element))
     opened = bool(element.attrs) and hidden(element) and siblings.opens(element)
-    return furniture(element, by_name=by_name and not opened, opened=opened)
+    return furniture(element, by_name=by_name and not opened, opened=opened) or site_remark(element)
 
 
 def _is_target(element: Element) -> bool:

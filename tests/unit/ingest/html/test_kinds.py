@@ -199,3 +199,55 @@ def test_a_button_that_opens_a_panel_is_its_title() -> None:
         '<button aria-controls="c" aria-expanded="false">How long?</button><div id="c" hidden><p>Six weeks.</p></div>'
     )
     assert sections(body)[0][1] == "How long?\nSix weeks."
+
+
+REMARKS = [
+    '<div class="flex"><p>Last updated <time>2 months ago</time></p></div>',
+    "<p>Updated over a week ago</p>",
+    "<p>Written by Jane Doe</p>",
+    "<div>Written by Jane Doe. Updated yesterday</div>",
+    "<p>Last modified on March 5, 2024 by Jane Doe</p>",
+    "<p>Created by Jane Doe, last modified by John Roe on Jan 05, 2024</p>",
+    "<p>This page was last edited on 5 May 2024, at 12:00.</p>",
+    "<span>3 min read</span>",
+    "<div><span>1,204 views</span> <span>3 comments</span></div>",
+    "<div><p>Was this page helpful?</p><span>Yes</span><span>No</span></div>",
+    "<div><h3>Did this answer your question?</h3><span>😞</span><span>😐</span></div>",
+    "<p>12 out of 15 found this helpful</p>",
+    "<p>Did this page help you?</p>",
+    "<p>Have more questions? Submit a request</p>",
+    "<p>Thank you for your feedback!</p>",
+    "<div><a href='a.html'><span>Previous</span><span>Install</span></a><a href='b.html'><span>Next</span><b>Run</b></a></div>",
+    "<p><a href='b.html' rel='next'>Run it</a></p>",
+    "<div><a href='b.html'>Next: Run it</a></div>",
+    "<p>Zuletzt aktualisiert am 5. Mai 2024</p>",
+    "<p>最終更新日: 2024-01-05</p>",
+]
+
+
+@pytest.mark.parametrize("remark", REMARKS)
+def test_what_changes_by_itself_is_no_content(remark: str) -> None:
+    assert sections(f"<p>Press the button.</p><h2>Undo</h2><p>Press again.</p>{remark}") == [
+        ("Top", "Press the button."),
+        ("Undo", "Press again."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<p>Updated the parser in 3.1.</p>",
+        "<p>The field is last updated when a vote is counted.</p>",
+        "<p>Pages are written by the compiler.</p>",
+        "<p>Was this helpful? is what the widget asks, and it stores stars.</p>",
+        "<p>Next, run the command.</p>",
+        "<ul><li><a href='iter.next.html'>next</a></li><li><a href='iter.map.html'>map</a></li></ul>",
+        "<pre>Last updated 2 months ago</pre>",
+        "<table><tr><th>Field</th><th>Shows</th></tr><tr><td>age</td><td><p>2 months ago</p></td></tr></table>",
+        "<p>You may help.</p>",
+        "<p>5 minutes</p>",
+        "<p>Version of 2024</p>",
+    ],
+)
+def test_words_about_such_things_are_content(words: str) -> None:
+    assert len(sections(f"<p>Press.</p>{words}")[0][1]) > len("Press.") + 4

@@ -1,0 +1,169 @@
+"""What a site says about its pages, and what changes by itself: when a page was updated, who wrote it, votes, counters, the
+way to the next page. None of it is content, whatever it is called: a page that changes in nothing else has not changed.
+
+A remark is a short block, outside listings, tables and quotes, in which every word is of the few that such remarks are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from ingest.html.content.boilerplate import HEADINGS
+from ingest.html.dom import Element
+
+_MAX_CHARACTERS = 240
+_MAX_ELEMENTS = 80
+_MAX_NAME_WORDS = 6
+_BLOCKS = frozenset("p div section footer header ul ol form small span time li aside".split())
+_HOLDERS = frozenset("div section main article footer".split())
+_NO_PLACE = frozenset("pre code table blockquote dd figure".split())
+_WORD = re.compile(r"[\w']++")
+_UPDATED = frozenset("updated update modified edited created published reviewed revised posted written".split())
+_RELATIVE = frozenset("ago yesterday today now".split())
+_MONTHS = frozenset(
+    "january february march april may june july august september october november december"
+    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_DATES = frozenset(
+    "last on at the of was has been this page article document doc about over almost less more than just a an one few"
+    " several second seconds minute minutes hour hours day days week weeks month months year years am pm utc gmt date by"
+    " monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun and".split()
+)
+_COUNTED = frozenset("read reading views view viewed comments likes votes followers".split())
+_COUNTS = frozenset("min mins minute minutes time times estimated to people following total".split())
+_VOTES = frozenset(
+    "was is did does were this the page article doc document documentation section guide topic content answer information it"
+    " helpful useful help helped you your my question questions solve problem yes no not really a little how can could we i"
+    " improve make be better rate feedback thanks thank for out of found people person users have more still submit request"
+    " let us know what think do like votes vote sorry to hear that great send give leave provide share answered need".split()
+)
+_ALL = _UPDATED | _RELATIVE | _MONTHS | _DATES | _COUNTED | _COUNTS | _VOTES
+_ELSEWHERE = re.compile(
+    r"zuletzt (?:aktualisiert|geändert|bearbeitet)|dernière (?:mise à jour|modification)|última (?:actualización|modificación)"
+    r"|ultim[ao] (?:modifica|aggiornamento)|最終更新|最后更新|上次更新|最近更新|마지막 (?:업데이트|수정)"
+    r"|war (?:dieser artikel|diese seite|das) hilfreich|cet(?:te page| article) vous a-t-(?:elle|il) été utile"
+    r"|¿(?:te|le) ha sido útil|この(?:ページ|記事)は(?:お)?役に立ちましたか|此页面对您有帮助吗|本页面有帮助吗"
+)
+_MAX_ELSEWHERE_CHARACTERS = 80
+_STEPS = frozenset(
+    "next|previous|prev|next page|previous page|next article|previous article|next topic|previous topic|next chapter"
+    "|previous chapter|next section|previous section|next up|up next|older|newer|weiter|zurück|suivant|précédent".split(
+        "|"
+    )
+)
+_STEP = re.compile(r"(?:next|previous|prev)(?: page| article| topic| chapter| section)?+\s*+[:→»›←«‹–—]")
+_ARROWS = "←→«»‹›⟵⟶⬅➡ \xa0"
+
+
+def site_remark(element: Element) -> bool:
+    """Whether a block says nothing but such things."""
+    tag = element.tag
+    if tag not in _BLOCKS and tag != "a" and tag not in HEADINGS:
+        return False
+    amounts = element.amounts
+    if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or element.end - element.order > _MAX_ELEMENTS:
+        return False
+    if tag in HEADINGS:
+        return not element.get("id") and _asks(_WORD.findall(_said(element)))
+    held = element.parent is not None and element.parent.tag in _HOLDERS
+    if tag == "a":
+        return held and _step(element)
+    if tag in ("span", "small") and not held:
+        return False
+    if tag == "li" and amounts.linked:
+        return False
+    found = _leads_on(element) if amounts.linked * 2 >= amounts.text else _remarks(element)
+    return found and not any(above.tag in _NO_PLACE for above in element.ancestors())
+
+
+def _said(element: Element) -> str:
+    return " ".join(" ".join(element.strings()).split()).casefold().replace("’", "'")
+
+
+def _remarks(element: Element) -> bool:
+    text = _said(element)
+    words = _WORD.findall(text)
+    if element.tag in ("li", "time") and not any(e.tag == "time" for e in element.walk()):
+        return False
+    if element.tag == "time":
+        return "ago" in words
+    if _ELSEWHERE.match(text) is not None and len(text) <= _MAX_ELSEWHERE_CHARACTERS:
+        return True
+    rest = _without_names(words)
+    if rest is None:
+        return not text.endswith(".") or "written" not in words
+    if not all(word in _ALL or word[0].isdigit() for word in rest):
+        return False
+    return _dates(rest) or _counts(rest) or _asks(rest)
+
+
+def _without_names(words: list[str]) -> list[str] | None:
+    """Without the words after each "by" that only a name has; None for a name and nothing else."""
+    left: list[str] = []
+    named = 0
+    for word in words:
+        if word == "by":
+            named = _MAX_NAME_WORDS
+        elif named and word not in _ALL and not word[0].isdigit():
+            named -= 1
+        else:
+            named = 0
+            left.append(word)
+    return None if len(left) < len(words) - 1 and left in (["written"], ["posted"], ["authored"]) else left
+
+
+def _dates(words: list[str]) -> bool:
+    known = set(words)
+    dated = not known.isdisjoint(_RELATIVE | (_MONTHS - {"may"})) or any(_is_year(word) for word in words)
+    return dated and ("ago" in known or not known.isdisjoint(_UPDATED))
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdecimal() and word.startswith(("19", "20"))
+
+
+def _counts(words: list[str]) -> bool:
+    """A number or two of something that is counted for each page."""
+    known = set(words)
+    return (
+        not known.isdisjoint(_COUNTED)
+        and any(word.isdecimal() for word in words)
+        and all(word in _COUNTED | _COUNTS or word.isdecimal() for word in words)
+    )
+
+
+def _asks(words: list[str]) -> bool:
+    """Whether readers are asked, or told, what the page was worth to them."""
+    known = set(words)
+    if not all(word in _ALL or word.isdecimal() for word in words):
+        return False
+    if known & {"helpful", "useful"} and known & {"this", "found", "it", "page", "article"}:
+        return True
+    return (
+        {"did", "answer", "question"} <= known
+        or {"did", "help", "you"} <= known
+        or {"questions", "request"} <= known
+        or (
+            "feedback" in known
+            and not known.isdisjoint({"thanks", "thank", "give", "send", "leave", "provide", "share"})
+        )
+    )
+
+
+def _leads_on(element: Element) -> bool:
+    links = [inner for inner in islice(element.walk(), _MAX_ELEMENTS) if inner.tag == "a" and inner.amounts.text]
+    return 0 < len(links) <= 3 and all(_step(link) for link in links)
+
+
+def _step(link: Element) -> bool:
+    """A link to the page before or after this one."""
+    if link.get("href").startswith("#"):
+        return False
+    rels = link.get("rel").lower().split()
+    if "next" in rels or "prev" in rels:
+        return True
+    first = next(
+        (text.strip(_ARROWS + "\n\t:").casefold() for text in link.strings() if text.strip(_ARROWS + "\n\t")), ""
+    )
+    return first in _STEPS or _STEP.match(_said(link).lstrip(_ARROWS)) is not None
