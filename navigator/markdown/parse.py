@@ -1,6 +1,6 @@
 """Markdown in, pieces out: CommonMark with tables and strike-through, parsed by markdown-it-py. Pure.
 
-HTML is text. Images are their words. There are no link definitions, so that an answer's [1] stays a mark whatever
+HTML is text, but for tags that only style words: `<br>` breaks the line, the others give way to their words. Images are their words. There are no link definitions, so that an answer's [1] stays a mark whatever
 stands at its end. Nothing that a reader would read is lost.
 """
 
@@ -31,14 +31,16 @@ MAX_NESTING = 60
 """How deep quotes and lists may stand in each other; the parser loses what is deeper."""
 
 _MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING})
     .enable(["table", "strikethrough"])
-    .disable(["reference"])
+    .disable(["reference", "html_block"])
 )
 _COMMONMARK = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_LINE_BREAK_TAG = re.compile(r"<br\s*+/?+>", re.IGNORECASE)
+_STYLE_TAG = re.compile(r"</?+(?:b|strong|i|em|u|s|del|ins|sub|sup|small|mark|kbd|span|font)\s*+/?+>", re.IGNORECASE)
 _BREAK = re.compile(r"[\t\n\r\x85\u2028\u2029]")
 _OTHER_MARKER = {"-": "*", "*": "-", "+": "-", ".": ")", ")": "."}
 _COLUMN_MARKS = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
@@ -163,6 +165,10 @@ def _spans(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
         case "image":
             for child in node.children:
                 yield from _spans(child, styles)
+        case "html_inline" if _LINE_BREAK_TAG.fullmatch(node.content):
+            yield Span("\n", "break", styles)
+        case "html_inline" if _STYLE_TAG.fullmatch(node.content):
+            return
         case _:
             yield Span(_one_line(node.content), styles=styles)
 

@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render.blocks import shortened
+from bot.slack.render.sanitize import plain_line
 from ingest.ports import Clock, TreeStore
 
 log = structlog.get_logger()
@@ -55,7 +56,7 @@ class Home:
     async def _suggested(self) -> list[dict[str, str]]:
         now = self._clock.now()
         if self._made_at is None or now - self._made_at > PROMPTS_LAST:
-            topics = [topic.strip() for topic in await self._topics() if topic.strip()]
+            topics = [words for topic in await self._topics() if (words := plain_line(topic))]
             self._prompts = [
                 {"title": shortened(topic, 60), "message": f"What should I know about {shortened(topic, 200)}?"}
                 for topic in topics[:MAX_PROMPTS]

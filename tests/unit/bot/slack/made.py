@@ -24,6 +24,7 @@ COMMONMARK.disable(["reference"])
 LIVE = re.compile(
     r"<\s*(?:!\s*(?i:channel|here|everyone|subteam|date)|[@#]\s*[A-Z][A-Z0-9]{3})|(?<!\w)@\s*(?i:channel|here|everyone)\b"
 )
+STYLE_TAG = re.compile(r"</?(?:br|b|strong|i|em|u|s|del|ins|sub|sup|small|mark|kbd|span|font)/?>", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|mailto:|www\.)[^\s<>()|`]+", re.IGNORECASE)
 
@@ -84,10 +85,11 @@ def strings(value: Any) -> list[str]:
 
 
 def read(markdown: str) -> str:
-    """The characters that a reader sees, without white space: rendered by the parser's own renderer."""
+    """The characters that a reader sees, without white space: rendered by the parser's own renderer. Tags that only style
+    words are no characters."""
     shown = re.sub(r"<img [^>]*alt=\"([^\"]*)\"[^>]*>", r"\1", COMMONMARK.render(markdown))
     text = UNSEEN.sub("", html.unescape(re.sub(r"<[^>]*>", "", shown)))
-    return re.sub(r"[\s─]+", "", text)
+    return STYLE_TAG.sub("", re.sub(r"[\s─]+", "", text))
 
 
 def links(markdown: str) -> list[str]:

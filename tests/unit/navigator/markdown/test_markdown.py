@@ -71,7 +71,7 @@ def test_plain_writing_comes_back_without_a_backslash(text: str) -> None:
     assert markdown_of(parse_markdown(text)) == text
 
 
-@pytest.mark.parametrize("text", ["<b>x</b>", "a <script>alert(1)</script>", "<!-- hidden -->", "<img src=x>"])
+@pytest.mark.parametrize("text", ["<x-b>x</x-b>", "a <script>alert(1)</script>", "<!-- hidden -->", "<img src=x>"])
 def test_html_is_text(text: str) -> None:
     written = markdown_of(parse_markdown(text))
     assert "".join(piece.plain for piece in parse_markdown(text)) == text
@@ -248,3 +248,17 @@ def test_a_finished_block_is_settled_when_the_next_begins() -> None:
     assert settled_end("One.\n\nTw") == 0
     assert settled_end("One.\n\nTwo\n") == len("One.\n\n")
     assert text_of(parse_markdown("One.\r\n\r\nTwo\r\n"[settled_end("One.\r\n\r\nTwo\r\n") :])[0].spans) == "Two"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Fill it<br>with water", "Fill it  \nwith water"),
+        ("Fill it <br/> now", "Fill it  \nnow"),
+        ("Fill the <b>pump</b> with H<sub>2</sub>O", "Fill the pump with H2O"),
+        ("`<b>` and \\<b> stay, <div> too", "`<b>` and \\<b> stay, \\<div> too"),
+        ("| a |\n| - |\n| Fill<br>it |", "| a |\n| --- |\n| Fill it |"),
+    ],
+)
+def test_tags_that_only_style_words_give_way_to_them(written: str, shown: str) -> None:
+    assert markdown_of(parse_markdown(written)) == shown
