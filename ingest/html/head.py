@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import unquote, urldefrag, urlsplit
 
 from ingest.html.dom import Dom, clean
 from ingest.urls import resolve
@@ -53,7 +53,16 @@ def _joined(full: str, parts: Sequence[str]) -> str:
 
 
 def _title_element(tree: Dom) -> str:
-    return next((element.text for element in tree.tagged("title") if element.order < tree.body.order), "")
+    """Empty where a generator says that there is none (Sphinx)."""
+    title = next((element.text for element in tree.tagged("title") if element.order < tree.body.order), "")
+    return "" if title.startswith("<no title>") else title
+
+
+def name_in_address(url: str) -> str:
+    """What the last part of a page's address calls it, for a page that has no title: `/guide/first-steps.html` is
+    "first steps"."""
+    name = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2]).partition(".")[0]
+    return clean(name.replace("-", " ").replace("_", " "))
 
 
 def _site_name(tree: Dom) -> str:

@@ -83,6 +83,7 @@ def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: fro
     found = headings.find(elements, frozenset(known_tables.cells), profile)
     names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
     title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names)
+    title = title or head.name_in_address(url)
     terms = definitions.address_terms(elements, targets, in_contents)
     opened = controlled.intersection(e.attrs["id"] for e in elements if "id" in e.attrs)
     sections = outline(area, OutlineInput(found, terms, known_tables, targets, opened), title)

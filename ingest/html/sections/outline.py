@@ -253,9 +253,22 @@ class _Outline:
         first = len(sections.all) == 1 and not sections.current.blocks
         if first and self._names_page(heading):
             sections.title_page(heading.level, heading.title)
+        elif first and sections.current.level and heading.title.casefold() == sections.current.title.casefold():
+            self._repeat_title(heading)
+            return
         else:
             sections.heading(heading.level, heading.title)
         self._begin(heading.element, heading.limit)
+
+    def _repeat_title(self, heading: Heading) -> None:
+        """A page that is nested in itself: the heading under its title says the title again, and adds its addresses."""
+        page = self.sections.current
+        anchor, aliases = anchors.choose(heading.element, self._before, heading.limit, self._plan.targets)
+        names = dict.fromkeys(name for name in (page.anchor, *page.aliases, anchor, *aliases) if name)
+        page.anchor = next(iter(names), None)
+        page.aliases = [name for name in names if name != page.anchor]
+        self._passed()
+        self._writer.turn_to(page.blocks)
 
     def _names_page(self, heading: Heading) -> bool:
         if not self._single_top or heading.level != self._top_level:

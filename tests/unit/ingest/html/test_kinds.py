@@ -251,3 +251,20 @@ def test_what_changes_by_itself_is_no_content(remark: str) -> None:
 )
 def test_words_about_such_things_are_content(words: str) -> None:
     assert len(sections(f"<p>Press.</p>{words}")[0][1]) > len("Press.") + 4
+
+
+def test_a_title_that_is_said_again_under_it_is_one_node() -> None:
+    page = page_of('<main><h1 id="a">Install</h1><h2 id="b">Install</h2><p>Run it.</p><h2 id="c">More</h2></main>')
+    assert [(node.level, node.title, node.anchor, node.aliases, node.text) for node in page.nodes] == [
+        (1, "Install", "a", ("b",), "Run it."),
+        (2, "More", "c", (), ""),
+    ]
+    words_between = page_of("<main><h1>Install</h1><p>First.</p><h2>Install</h2><p>Run it.</p></main>")
+    assert [node.title for node in words_between.nodes] == ["Install", "Install"]
+
+
+def test_a_page_without_a_title_is_called_by_its_address() -> None:
+    untitled = page_of("<main><p>Words of the page.</p></main>", "<title>&lt;no title&gt; &#8212; Acme docs</title>")
+    assert untitled.title == "page"
+    headed = page_of("<main><h2>One</h2><p>Words.</p><h2>Two</h2></main>", "<title>&lt;no title&gt; - Acme</title>")
+    assert headed.title == "One"
