@@ -198,11 +198,22 @@ class Indexer:
         so its chunks: where both were written at the same time, what was swept of one was the other's, and is put back."""
         stored = await self._trees.get(key)
         await self._projection.sweep(key, frozenset(stored.record.chunk_ids) if stored else ())
-        there = await self._trees.get(successor) if successor else None
-        if there and there.record.page:
+        if successor:
+            await self._put_back(successor)
+
+    async def _put_back(self, key: str) -> None:
+        """What the record lists is written again. Where the record changes meanwhile, its own sweep may be over: what was
+        written too late is taken out again, and what is listed now is looked after."""
+        there = await self._trees.get(key)
+        while there and there.record.page:
             record, page = there.record, there.record.page
             chunks = await self._projection.chunks(page, record.site, record.version, self._site.language)
-            await self._projection.write(record.key, chunks, record)
+            await self._projection.write(key, chunks, record)
+            now = await self._trees.get(key)
+            if now is None or now.revision == there.revision:
+                return
+            await self._projection.take_back(chunks, frozenset(now.record.chunk_ids))
+            there = now
 
     # --- a page without content, or with somebody else's
 

@@ -73,6 +73,11 @@ class Projection:
             self._removed.keep(await self._index.vectors(stray.values()))
             await self._index.delete(stray)
 
+    async def take_back(self, written: Iterable[Chunk], listed: Collection[str]) -> None:
+        """Delete those of the chunks that were written in vain, since the page's record does not list them any more."""
+        if stray := [chunk.id for chunk in written if chunk.id not in listed]:
+            await self._index.delete(stray)
+
     def fits(self, record: PageRecord) -> bool:
         """Whether the chunks that the record lists are of this make."""
         return record.analyser_version == self.made_by
