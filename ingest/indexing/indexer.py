@@ -252,9 +252,19 @@ class Indexer:
             return ()
         await self._sweep(event.key, record.target)
         first = await self._settle(event, record.version, record.page) if record.page else record.target
-        if event.moved_from and first and event.moved_from != first:
+        if event.moved_from and first and event.moved_from != first and await self._shares_ids(event.moved_from, first):
             await self._retire(event.moved_from, "moved", first)
         return tuple(await self._trees.aliases(event.key)) if event.kind == "removed" else ()
+
+    async def _shares_ids(self, key: str, other: str) -> bool:
+        """Whether the page is still the one whose ids the other took over. An address that was left may have a page again,
+        and an old event that comes once more must not take that away."""
+        nodes = [
+            {n.id for n in v.record.page.nodes}
+            for k in (key, other)
+            if (v := await self._trees.get(k)) and v.record.page
+        ]
+        return len(nodes) == 2 and not nodes[0].isdisjoint(nodes[1])
 
     async def _put_aside(
         self,

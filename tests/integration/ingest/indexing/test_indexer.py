@@ -142,6 +142,30 @@ async def test_the_new_url_is_live_before_the_old_one_leaves(site: IndexedSite) 
     assert len(await site.index.ids_of(B)) == 3
 
 
+async def test_a_page_that_came_back_is_not_taken_away_by_the_old_news_that_it_had_moved(site: IndexedSite) -> None:
+    await site.update({A: TWO_SECTIONS})
+    site.fetcher.pages.update({A: (301, B), B: TWO_SECTIONS})
+    await site.handle(B, moved_from=A)
+    await site.update({A: html("Valves", "<p>Valves close.</p>")})
+    again = await site.indexer.handle(PageEvent(B, "docs", 1, "changed", B, START, moved_from=A))
+    assert again.kind == "stale"
+    assert [await state(site, url) for url in (A, B)] == [("live", None)] * 2
+    assert len(await site.index.ids_of(A)) == 1
+
+
+async def test_a_retirement_that_a_crash_left_undone_is_done_when_the_event_comes_again(site: IndexedSite) -> None:
+    await site.update({A: TWO_SECTIONS})
+    before = await site.trees.get(A)
+    site.fetcher.pages.update({A: (301, B), B: TWO_SECTIONS})
+    await site.handle(B, moved_from=A)
+    retired = await site.trees.get(A)
+    assert before is not None
+    assert retired is not None
+    await site.trees.put(before.record, retired.revision)
+    await site.indexer.handle(PageEvent(B, "docs", 1, "changed", B, START, moved_from=A))
+    assert await state(site, A) == ("moved", B)
+
+
 async def test_equal_copies_become_aliases_of_the_preferred_url(site: IndexedSite) -> None:
     index = "https://docs.example.test/guide/index.html"
     directory = "https://docs.example.test/guide/"
