@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+MAX_OFFER_CHARACTERS = 60
+"""Of an answer's end, in which its question ends: marks and emphasis may stand behind it."""
 _NOISE = re.compile(r"<[^<>]*+>|https?://[^\s<>]++|:[a-z0-9_+-]++:|^>[^\n]*+", re.MULTILINE)
 """Links, mentions, emoji, quoted lines."""
 _WORD = re.compile(r"[^\W_]++(?:['’][^\W_]++)*+")
@@ -30,6 +32,24 @@ _THANKS = frozenset(
     " that that's it worked works did helped helps the trick answer one job ritbot lol haha ok okay yes yep got makes"
     " sense danke schön vielen dank merci beaucoup gracias muchas grazie arigato ありがとう ありがとうございます 谢谢".split()
 )
+
+
+_AGREED = frozenset(
+    "yes yep yeah yup sure please ok okay do so go ahead exactly right of course ja bitte gerne oui volontiers sí si claro"
+    " はい 是".split()
+)
+_END_OF_OFFER = re.compile(r"[?？؟][\s\])*_]*+(?:\[\d++\]\s*+)*+$")
+
+
+def agrees(text: str) -> bool:
+    """Whether it says yes, and nothing else."""
+    words = _words(_NOISE.sub(" ", text))
+    return bool(words) and _AGREED.issuperset(words)
+
+
+def offers(answer: str) -> bool:
+    """Whether an answer ends with a question of its own."""
+    return _END_OF_OFFER.search(answer[-MAX_OFFER_CHARACTERS:]) is not None
 
 
 def asks(text: str) -> bool:

@@ -17,7 +17,7 @@ from bot.answering.lease import ask_to_stop
 from bot.events import QUESTIONS_TOPIC, dump_question
 from bot.model import ChannelSettings, Exchange, Question
 from bot.ports import BotStore
-from bot.slack.inbound.addressed import asks, thanks_only
+from bot.slack.inbound.addressed import agrees, asks, offers, thanks_only
 from bot.slack.inbound.parse import IncomingMessage
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.ports import EventLog
@@ -98,7 +98,7 @@ class Intake:
             return "it is addressed to someone else"
         if not question.text and not heard.named and question.kind != "direct":
             return "it says nothing"
-        if thanks_only(question.text):
+        if thanks_only(question.text) and not await self._takes_up(question):
             return "it needs no answer"
         if question.kind != "direct":
             settings = await self._settings_of(question.team, question.channel)
@@ -108,9 +108,19 @@ class Intake:
                 return "nobody asked ritbot"
         return ""
 
+    async def _takes_up(self, question: Question) -> bool:
+        """Whether it says yes to what the last answer of its conversation offered."""
+        if not agrees(question.text):
+            return False
+        last = await self._store.conversation(question.conversation, 1)
+        return any(exchange.answer is not None and offers(exchange.answer.text) for exchange in last)
+
     async def _unasked(self, question: Question, settings: ChannelSettings) -> bool:
         """Whether a message that does not name ritbot is for it."""
         if question.thread != question.ts:
-            follows = settings.follow_ups and asks(question.text)
-            return follows and bool(await self._store.conversation(question.conversation, 1))
+            if not settings.follow_ups:
+                return False
+            if asks(question.text):
+                return bool(await self._store.conversation(question.conversation, 1))
+            return await self._takes_up(question)
         return settings.mode == "questions" and asks(question.text)

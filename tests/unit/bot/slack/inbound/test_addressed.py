@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.slack.inbound.addressed import asks, thanks_only
+from bot.slack.inbound.addressed import agrees, asks, offers, thanks_only
 
 SAID = (
     "thanks!",
@@ -58,3 +58,25 @@ def test_thanks_need_no_answer(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "…", "hello", ":wave:", "pump", "thanks, the pump is dry", "42"])
 def test_other_words_are_no_thanks(text: str) -> None:
     assert not thanks_only(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "agreed"),
+    [("yes", True), ("Yes, please!", True), ("はい", True), ("", False), ("yes but how", False), ("no", False)],
+)
+def test_a_yes_is_one_only_where_nothing_else_is_said(text: str, agreed: bool) -> None:
+    assert agrees(text) is agreed
+
+
+@pytest.mark.parametrize(
+    ("answer", "offered"),
+    [
+        ("Grease it. Do you want to know about the seals?", True),
+        ("Shall I go on? [1] [2]", True),
+        ("**Shall I go on?**", True),
+        ("Why? Because it leaks.", False),
+        ("", False),
+    ],
+)
+def test_an_answer_that_ends_with_a_question_offers(answer: str, offered: bool) -> None:
+    assert offers(answer) is offered
