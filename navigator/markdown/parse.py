@@ -7,11 +7,15 @@ stands at its end. Nothing that a reader would read is lost.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_inline.state_inline import Scanned, StateInline
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from navigator.markdown.blocks import (
@@ -25,16 +29,46 @@ from navigator.markdown.blocks import (
     Rule,
     Spans,
 )
-from navigator.markdown.spans import Span
+from navigator.markdown.spans import Span, is_punctuation
 
 MAX_NESTING = 60
 """How deep quotes and lists may stand in each other; the parser loses what is deeper."""
 
-_MARKDOWN = (
-    MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_NESTING})
-    .enable(["table", "strikethrough"])
-    .disable(["reference", "html_block"])
-)
+
+class _UnspacedState(StateInline):
+    """Emphasis beside letters and punctuation of Chinese, Japanese and Korean, which are written without spaces: neither
+    hinders a delimiter there (github.com/tats-u/markdown-cjk-friendly, after commonmark/commonmark-spec#650)."""
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803 (the parser's names)
+        scanned = super().scanDelims(start, canSplitWord)
+        before = self.src[start - 1] if start else " "
+        after = self.src[start + scanned.length] if start + scanned.length < self.posMax else " "
+        if before.isspace() or after.isspace() or not (_is_unspaced(before) or _is_unspaced(after)):
+            return scanned
+        counts = canSplitWord or is_punctuation(before) or is_punctuation(after)
+        return Scanned(counts, counts, scanned.length)
+
+
+class _UnspacedInline(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        state = _UnspacedState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+def _is_unspaced(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in "WFH" and unicodedata.category(char) != "So"
+
+
+def _unspaced_markdown() -> MarkdownIt:
+    markdown = MarkdownIt()
+    markdown.inline = _UnspacedInline()
+    return markdown.configure("commonmark", {"html": True, "maxNesting": MAX_NESTING})
+
+
+_MARKDOWN = _unspaced_markdown().enable(["table", "strikethrough"]).disable(["reference", "html_block"])
 _COMMONMARK = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Literal
 
 SpanKind = Literal["text", "code", "link", "mark", "break"]
@@ -52,6 +53,8 @@ def write_markdown(spans: Sequence[Span], *, cell: bool = False) -> str:
     styles: tuple[str, ...] = ()
     gap = ""
     merged = _merged([replace(span, text=span.text.replace("\n", " ")) for span in spans] if cell else spans)
+    if any(span.styles for span in merged):
+        merged = _merged(list(_counting(merged)))
     for position, span in enumerate(merged):
         core = span.text.strip() if span.kind == "text" else "" if span.kind == "break" else span.text
         if not core:
@@ -73,10 +76,59 @@ def write_markdown(spans: Sequence[Span], *, cell: bool = False) -> str:
 def _merged(spans: Sequence[Span]) -> list[Span]:
     """Neighbours in one style as one span; line breaks stay apart."""
     merged: list[Span] = []
+    spans = [span for span in spans if span.text]
     for (kind, styles, _), group in groupby(spans, key=lambda s: (s.kind, s.styles, "\n" in s.text)):
         same = list(group)
         merged += [Span(text_of(same), kind, styles)] if kind == "text" else same
     return merged
+
+
+def _counting(spans: Sequence[Span]) -> Iterator[Span]:
+    """Delimiters where every reader of CommonMark sees them: one between punctuation in its style and a word outside is
+    none, so that such punctuation, a link or code at the edge of a style stands outside of it. No word changes."""
+    for position, span in enumerate(spans):
+        before = spans[position - 1] if position else Span("")
+        after = spans[position + 1] if position + 1 < len(spans) else Span("")
+        left, right = len(_shared(before.styles, span.styles)), len(_shared(span.styles, after.styles))
+        begins = left == len(before.styles) < len(span.styles) and _is_word(before, -1)
+        ends = right == len(after.styles) < len(span.styles) and _is_word(after, 0)
+        alone = left == right and (begins or ends)
+        if alone and len({style[0] for style in span.styles[left:]}) > 1:  # the inner delimiter is punctuation, too
+            span = replace(span, styles=span.styles[: left + 1])  # noqa: PLW2901
+        if span.kind != "text":
+            yield replace(span, styles=span.styles[: left if begins else right]) if begins or ends else span
+            continue
+        head, tail = _leading(span.text), _leading(span.text[::-1])
+        both = any(map(_opening, head)) and any(map(_closing, tail))  # brackets look best together
+        first = len(head) if begins or (ends and both) else 0
+        last = len(span.text) - (len(tail) if ends or (begins and both) else 0)
+        yield replace(span, text=span.text[:first], styles=span.styles[:left])
+        yield replace(span, text=span.text[first:last])
+        yield replace(span, text=span.text[max(first, last) :], styles=span.styles[:right])
+
+
+def _is_word(span: Span, edge: int) -> bool:
+    """Whether there is a letter at that edge."""
+    char = span.text[edge] if span.text and span.kind == "text" else " "
+    return not char.isspace() and not is_punctuation(char)
+
+
+def is_punctuation(char: str) -> bool:
+    """As CommonMark 0.31 has it: symbols too."""
+    return unicodedata.category(char)[0] in "PS"
+
+
+def _leading(text: str) -> str:
+    """The punctuation that it begins with."""
+    return "".join(takewhile(is_punctuation, text))
+
+
+def _opening(char: str) -> bool:
+    return unicodedata.category(char) in ("Ps", "Pi")
+
+
+def _closing(char: str) -> bool:
+    return unicodedata.category(char) in ("Pe", "Pf")
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> list[str]:

@@ -16,10 +16,11 @@ from markdown_it.token import Token
 
 SAFE = ("http://", "https://", "mailto:")
 TOKENS = re.compile(r"```\n?(?P<fence>.*?)\n?```|`(?P<code>[^`\n]+)`|<(?P<angle>[^<>\n]+)>", re.DOTALL)
-EMPHASIS = (
-    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), "strong"),
-    (re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])"), "em"),
-    (re.compile(r"(?<![\w~])~(?=\S)([^~\n]+?)(?<=\S)~(?![\w~])"), "s"),
+WIDE = "\u3000-\u303f\uff00-\uffef"
+"""Full-width punctuation, which is no border of emphasis for mrkdwn (yc-software/qm#651, seratch/ChatGPT-in-Slack#61)."""
+EMPHASIS = tuple(
+    (re.compile(rf"(?<![\w{mark}{WIDE}]){mark_}(?=\S)([^{mark}\n]+?)(?<=\S){mark_}(?![\w{mark}{WIDE}])"), tag)
+    for mark, mark_, tag in (("*", r"\*", "strong"), ("_", "_", "em"), ("~", "~", "s"))
 )
 HIDDEN = re.compile("\ue000(\\d+)\ue001")
 Names = Mapping[str, str]

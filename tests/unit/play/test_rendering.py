@@ -42,6 +42,7 @@ class Tags(HTMLParser):
     [
         ("*bold* _italic_ ~gone~", "<strong>bold</strong> <em>italic</em> <s>gone</s>"),
         ("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"),
+        ("先に*給水*を、「*弁*」を", "先に*給水*を、「*弁*」を"),
         ("`a * b * c`", "<code>a * b * c</code>"),
         ("```\nx &lt; y\n*z*\n```", "<pre><code>x &lt; y\n*z*</code></pre>"),
         ("a &amp; b &lt;c&gt;", "a &amp; b &lt;c&gt;"),

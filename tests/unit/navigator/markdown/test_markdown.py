@@ -262,3 +262,35 @@ def test_a_finished_block_is_settled_when_the_next_begins() -> None:
 )
 def test_tags_that_only_style_words_give_way_to_them(written: str, shown: str) -> None:
     assert markdown_of(parse_markdown(written)) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("**「給水」**を先に行い、**注意：**空運転はしないでください。", "「**給水**」を先に行い、**注意**：空運転はしないでください。"),
+        ("給水**ポンプ**を", "給水**ポンプ**を"),
+        ("**复现：**10 轮", "**复现**：10 轮"),
+        ("含**“重点”**内容", "含“**重点**”内容"),
+        ("**重要提示（Important Notice）：**请注意。", "**重要提示（Important Notice**）：请注意。"),
+        ("*「給水」*を、~~（古い）~~は、_「弁」_を", "「*給水*」を、（~~古い~~）は、「_弁_」を"),
+        ("**한국어(괄호)**을, **`npm publish`**를", "**한국어(괄호**)을, `npm publish`를"),
+        ("***注意：***空、**_給水_**を", "***注意***：空、**給水**を"),
+        ("| 注 |\n| - |\n| **注：**空 |", "| 注 |\n| --- |\n| **注**：空 |"),
+        ("変数_名前_一覧 と 2 * 3 * 4", "変数_名前_一覧 と 2 * 3 * 4"),
+        ("**（古い）** と **注意：** 空", "**（古い）** と **注意：** 空"),
+    ],
+)  # fmt: skip
+def test_emphasis_beside_letters_that_know_no_spaces_is_emphasis(written: str, shown: str) -> None:
+    """commonmark/commonmark-spec#650, and its neighbours."""
+    assert markdown_of(parse_markdown(written)) == shown
+    assert "*" not in read(shown.replace("2 * 3 * 4", ""))
+
+
+STYLES = st.sampled_from([("**",), ("*",), ("~~",), ("*", "**"), ("**", "_")])
+EDGY = st.text("給水a1「」（）：。.()“” ", min_size=1, max_size=6).filter(str.strip)
+
+
+@given(st.lists(st.tuples(EDGY, STYLES, EDGY), min_size=1, max_size=4))
+def test_no_delimiter_is_ever_shown(parts: list[tuple[str, tuple[str, ...], str]]) -> None:
+    spans = [span for plain, styles, bold in parts for span in (Span(plain), Span(bold, styles=styles))]
+    assert read(write_markdown([*spans, Span("を")])) == "".join(text_of([*spans, Span("を")]).split())
