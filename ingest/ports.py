@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from ingest.events.ports import Consumer as Consumer
 from ingest.events.ports import EventLog as EventLog
 from ingest.events.ports import Record as Record
-from ingest.model import Chunk, Node, NodeKind, PageRecord, RecordState, Scope
+from ingest.model import Chunk, Document, Node, NodeKind, PageRecord, RecordState, Scope
 
 Vector = Sequence[float]
 
@@ -284,6 +284,14 @@ class Fetcher(Protocol):
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
         """Statuses are returned, not raised (304, 404, 410 too; 429 and 5xx raise FetchFailed after retries).
         Raises FetchFailed, Blocked."""
+        ...
+
+
+class PageParser(Protocol):
+    """Reads what was fetched, within limits of time and memory."""
+
+    async def parse(self, body: bytes, url: str, **options: Any) -> Document:
+        """As ingest.html.parse.parse, with its options. Raises PageTooCostly."""
         ...
 
 

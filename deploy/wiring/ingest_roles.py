@@ -18,7 +18,7 @@ from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService, Totals
 from ingest.model import Site
-from ingest.ports import Clock, EventLog, Fetcher, TreeStore
+from ingest.ports import Clock, EventLog, Fetcher, PageParser, TreeStore
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
 from ingest.watch.watcher import SiteWatcher
@@ -36,6 +36,7 @@ class Watching:
         *,
         trees: TreeStore,
         events: EventLog,
+        parser: PageParser,
         clock: Clock,
         pace: Pace = DEFAULT_PACE,
     ) -> None:
@@ -47,6 +48,7 @@ class Watching:
                 trees=trees,
                 log=events,
                 open_fetcher=open_fetcher,
+                parser=parser,
                 clock=clock,
                 pace=pace,
                 guard=Guard(settings.index.guard_share, settings.index.guard_pages),

@@ -18,11 +18,12 @@ from deploy.settings.root import Settings
 from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.page_reader import PageReader
+from ingest.indexing.parse_process import ParseProcess
 from ingest.indexing.projection import Projection
 from ingest.indexing.reembed import Successor
 from ingest.model import Site
 from ingest.notes import Notes
-from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, TreeStore
+from ingest.ports import ChunkIndex, Clock, Embedder, Fetcher, PageParser, TreeStore
 from ingest.sites.fetch import HttpFetcher
 from ingest.sites.folder import FolderFetcher
 from ingest.stores.embedded.chunks import EdgeChunkIndex
@@ -51,9 +52,10 @@ class Stores:
     clock: Clock
     rebuild: bool
     notes: Notes
+    parser: PageParser
 
     def reader(self, site: Site, fetcher: Fetcher) -> PageReader:
-        return PageReader(site, fetcher, chance=random.Random(), notes=self.notes)
+        return PageReader(site, fetcher, self.parser, chance=random.Random(), notes=self.notes)
 
     def indexer(self, site: Site, reader: PageReader) -> Indexer:
         return Indexer(
@@ -86,45 +88,57 @@ async def open_stores(
     embedding model or analyser made it; the next `ritbot index` brings each site in step; `upgrade`: even if another
     analyser did. Raises IngestError."""
     async with AsyncExitStack() as stack:
-        if settings.stores.kind == "cluster":
-            await asyncio.to_thread(_import_cluster)
+        folder = await _held(stack, settings, command)
+        embedder = await stack.enter_async_context(_embedder(settings))
+        if folder is None:
             from deploy.wiring.cluster_stores import open_cluster
 
-            embedder = await stack.enter_async_context(_embedder(settings))
             trees, index = await open_cluster(stack, settings, embedder)
-            notes = await stack.enter_async_context(open_notes(settings))
-            yield Stores(settings, trees, index, embedder, SystemClock(), rebuild, notes)
-            return
-        folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
-        embedder = await stack.enter_async_context(_embedder(settings))
-        stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
-        if not rebuild:
-            folder.check(stamp, analyser=not upgrade)
-        folder.write(stamp)
-        trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
-        index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
-        notes = await stack.enter_async_context(open_notes(settings))
-        yield Stores(settings, trees, index, embedder, SystemClock(), rebuild, notes)
+        else:
+            stamp = Stamp(embedder.name, embedder.dimensions, ANALYSER_VERSION)
+            if not rebuild:
+                folder.check(stamp, analyser=not upgrade)
+            folder.write(stamp)
+            trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
+            index = await stack.enter_async_context(EdgeChunkIndex(folder.chunks(stamp), embedder.dimensions))
+        yield await _stores(stack, settings, trees, index, embedder, rebuild)
 
 
 @asynccontextmanager
 async def open_successor(settings: Settings, command: str) -> AsyncIterator[tuple[Stores, Successor]]:
     """The stores with the index of the embedding model that is set, whichever is live. Raises IngestError."""
     async with AsyncExitStack() as stack:
-        if settings.stores.kind == "cluster":
+        folder = await _held(stack, settings, command)
+        embedder = await stack.enter_async_context(_embedder(settings))
+        if folder is None:
             from deploy.wiring.cluster_stores import open_cluster_successor
 
-            embedder = await stack.enter_async_context(_embedder(settings))
             trees, successor = await open_cluster_successor(stack, settings, embedder)
-            notes = await stack.enter_async_context(open_notes(settings))
-            yield Stores(settings, trees, successor.index, embedder, SystemClock(), False, notes), successor
-            return
-        folder = await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
-        embedder = await stack.enter_async_context(_embedder(settings))
-        trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
-        successor = await embedded_successor(stack, folder, embedder)
-        notes = await stack.enter_async_context(open_notes(settings))
-        yield Stores(settings, trees, successor.index, embedder, SystemClock(), False, notes), successor
+        else:
+            trees = await stack.enter_async_context(SqliteTreeStore(folder.trees))
+            successor = await embedded_successor(stack, folder, embedder)
+        yield await _stores(stack, settings, trees, successor.index, embedder), successor
+
+
+async def _held(stack: AsyncExitStack, settings: Settings, command: str) -> DataFolder | None:
+    """The data folder, for this process alone; None where servers hold all."""
+    if settings.stores.kind == "cluster":
+        await asyncio.to_thread(_import_cluster)
+        return None
+    return await stack.enter_async_context(DataFolder(settings.index.folder, command=command))
+
+
+async def _stores(
+    stack: AsyncExitStack,
+    settings: Settings,
+    trees: TreeStore,
+    index: ChunkIndex,
+    embedder: Embedder,
+    rebuild: bool = False,
+) -> Stores:
+    notes = await stack.enter_async_context(open_notes(settings))
+    parser = await stack.enter_async_context(ParseProcess())
+    return Stores(settings, trees, index, embedder, SystemClock(), rebuild, notes, parser)
 
 
 async def embedded_successor(stack: AsyncExitStack, folder: DataFolder, embedder: Embedder) -> Successor:

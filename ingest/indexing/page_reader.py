@@ -16,10 +16,9 @@ from typing import Literal
 from urllib.parse import urljoin
 
 from ingest.errors import FetchFailed, PageTooLarge
-from ingest.indexing.parse_process import parse_apart
 from ingest.model import Document, Page, Site
 from ingest.notes import Notes, outlines_of
-from ingest.ports import Fetched, Fetcher
+from ingest.ports import Fetched, Fetcher, PageParser
 from ingest.sites.scope import base_url
 from ingest.tree.induced_headings import divisible, split
 from ingest.urls import page_key
@@ -60,6 +59,7 @@ class PageReader:
         self,
         site: Site,
         fetcher: Fetcher,
+        parser: PageParser,
         *,
         chance: random.Random | None = None,
         notes: Notes | None = None,
@@ -67,6 +67,7 @@ class PageReader:
     ) -> None:
         self._site = site
         self._fetcher = fetcher
+        self._parser = parser
         self._chance = chance
         self._notes = notes
         self._remember = remember
@@ -92,7 +93,7 @@ class PageReader:
     async def _read_now(self, key: str, url: str, etag: str | None, last_modified: str | None) -> PageReading:
         async with self._probing:
             if self._chance is not None:
-                self._missing_page, self._chance = await _missing_page(self._site, self._fetcher, self._chance), None
+                self._missing_page, self._chance = await self._answer_to_nothing(self._chance), None
         try:
             fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
         except PageTooLarge as error:
@@ -136,7 +137,7 @@ class PageReader:
         )
 
     async def _parse(self, fetched: Fetched) -> Document:
-        return await parse_apart(
+        return await self._parser.parse(
             fetched.body,
             fetched.url,
             status=fetched.status,
@@ -147,6 +148,20 @@ class PageReader:
             site_hosts=frozenset(self._site.hosts),
             missing_page=self._missing_page,
         )
+
+    async def _answer_to_nothing(self, chance: random.Random) -> str | None:
+        """The content hash of what the site answers for a page that cannot exist, if that is a page."""
+        if self._site.is_folder:
+            return None
+        name = "".join(chance.choices(ascii_lowercase, k=24))
+        try:
+            answer = await self._fetcher.fetch(urljoin(base_url(self._site), f"{name}.html"))
+            document = await self._parser.parse(
+                answer.body, answer.url, content_type=answer.content_type, headers=answer.headers
+            )
+        except FetchFailed:
+            return None
+        return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None
 
 
 def _citable(page: Page) -> Page:
@@ -166,16 +181,3 @@ def _characters(reading: PageReading) -> int:
 def _followed(document: Document) -> tuple[str, ...]:
     """The links that the page does not ask to leave alone."""
     return () if document.nofollow else document.links
-
-
-async def _missing_page(site: Site, fetcher: Fetcher, chance: random.Random) -> str | None:
-    """The content hash of what the site answers for a page that cannot exist, if that is a page."""
-    if site.is_folder:
-        return None
-    name = "".join(chance.choices(ascii_lowercase, k=24))
-    try:
-        answer = await fetcher.fetch(urljoin(base_url(site), f"{name}.html"))
-        document = await parse_apart(answer.body, answer.url, content_type=answer.content_type, headers=answer.headers)
-    except FetchFailed:
-        return None
-    return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None

@@ -3,13 +3,12 @@
 A stranger's page is read by a parser in C and by patterns; whatever may still be made to run long there can neither be
 interrupted in this process nor leave its event loop any time. So one child, kept between pages, reads them: its own clock
 ends it when a page takes too much processor time, its address space is bounded, and it gets no environment,
-so that it holds no secret. It is started with the first page, again after it ended, and ends with its parent.
+so that it holds no secret. It is started with the first page, again after it ended, and ends with its owner.
 """
 
 from __future__ import annotations
 
 import asyncio
-import atexit
 import gc
 import pickle
 import resource
@@ -22,7 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import IO, Any
+from types import TracebackType
+from typing import IO, Any, Self
 
 from ingest.errors import PageTooCostly
 from ingest.html.parse import parse
@@ -40,16 +40,31 @@ _LENGTH = struct.Struct("<Q")
 
 
 class ParseProcess:
-    """`seconds` and `megabytes`: what one page may take. Pages wait for each other, so large ones never add up."""
+    """`seconds` and `megabytes`: what one page may take. Pages wait for each other, so large ones never add up. One a
+    process, opened in the composition root, for all who read pages there."""
 
     def __init__(self, seconds: float = MAX_SECONDS, megabytes: int = MAX_MEGABYTES) -> None:
         self._seconds = seconds
         self._megabytes = megabytes
         self._child: subprocess.Popen[bytes] | None = None
+        self._closed = False
         self._turns = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parse")
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._closed = True
+        self._turns.shutdown(wait=False, cancel_futures=True)
+        if self._child is not None:
+            self._child.kill()  # a page that is being read is nobody's any more
+        await asyncio.to_thread(self._turns.shutdown)
+        self._end()
+
     async def parse(self, body: bytes, url: str, **options: Any) -> Document:
-        """As ingest.html.parse.parse, with its options. Raises PageTooCostly. Cancelled, it ends the child."""
+        """As ingest.ports.PageParser. Cancelled, it ends the child."""
         turn = self._turns.submit(self._ask, body, url, options)
         try:
             return await asyncio.wrap_future(turn)
@@ -58,8 +73,8 @@ class ParseProcess:
                 self._child.kill()
             raise
 
-    def close(self) -> None:
-        """End the child. The next page starts another."""
+    def _end(self) -> None:
+        """The child's end. The next page starts another."""
         child, self._child = self._child, None
         if child is not None:
             child.kill()
@@ -68,6 +83,8 @@ class ParseProcess:
 
     def _ask(self, body: bytes, url: str, options: Mapping[str, Any]) -> Document:
         child = self._child = self._child or self._started()
+        if self._closed:  # while the child was started, and who closed could not see it yet
+            child.kill()
         assert child.stdin is not None
         assert child.stdout is not None
         with suppress(BrokenPipeError):
@@ -76,12 +93,12 @@ class ParseProcess:
         answer = _receive(child.stdout) if in_time else None
         if answer is None:
             ended = child.wait() if in_time else None
-            self.close()
+            self._end()
             raise self._too_costly(url, ended)
         found: Any
         found, last = answer
         if last:
-            self.close()
+            self._end()
         if isinstance(found, MemoryError):
             raise PageTooCostly(f"{url} takes more than {self._megabytes:,} MB to read; exclude the page")
         if isinstance(found, Exception):
@@ -157,9 +174,3 @@ def _receive(pipe: IO[bytes]) -> Any:
     [length] = _LENGTH.unpack(header)
     packed = pipe.read(length)
     return pickle.loads(packed) if len(packed) == length else None
-
-
-_PROCESS = ParseProcess()
-atexit.register(_PROCESS.close)
-parse_apart = _PROCESS.parse
-"""The one door for every page that this process reads."""

@@ -20,7 +20,7 @@ from ingest.indexing.indexer import Indexer, Outcome
 from ingest.indexing.page_reader import MAX_REMEMBERED_PAGES, PageReader
 from ingest.model import PageEvent, Site
 from ingest.notes import Notes
-from ingest.ports import Clock, Fetcher, TreeStore
+from ingest.ports import Clock, Fetcher, PageParser, TreeStore
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from ingest.watch.watch_cycle import CycleSummary, Everything, WatchCycle
@@ -56,6 +56,7 @@ class Crawl:
         *,
         trees: TreeStore,
         fetcher: Fetcher,
+        parser: PageParser,
         make_indexer: Callable[[Site, PageReader], Indexer],
         clock: Clock,
         guard: Guard,
@@ -66,7 +67,7 @@ class Crawl:
         progress: Callable[[CrawlSummary], None] = lambda summary: None,
     ) -> None:
         chance = chance or random.Random()
-        reader = PageReader(site, fetcher, chance=chance, notes=notes, remember=MAX_REMEMBERED_PAGES)
+        reader = PageReader(site, fetcher, parser, chance=chance, notes=notes, remember=MAX_REMEMBERED_PAGES)
         self._site = site
         self._indexer = make_indexer(site, reader)
         self._announcer = Announcer(trees, self._handle, clock)

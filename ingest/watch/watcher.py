@@ -18,7 +18,7 @@ from ingest.errors import IngestError, SiteUnusable
 from ingest.events.announce import Announcer, to_log
 from ingest.indexing.page_reader import PageReader
 from ingest.model import Site
-from ingest.ports import Clock, EventLog, Fetcher, TreeStore, WatchState
+from ingest.ports import Clock, EventLog, Fetcher, PageParser, TreeStore, WatchState
 from ingest.sites.scope import in_scope
 from ingest.urls import page_key
 from ingest.watch.removal_guard import Guard
@@ -42,6 +42,7 @@ class SiteWatcher:
         trees: TreeStore,
         log: EventLog,
         open_fetcher: Callable[[Site], AbstractAsyncContextManager[Fetcher]],
+        parser: PageParser,
         clock: Clock,
         pace: Pace,
         guard: Guard,
@@ -53,6 +54,7 @@ class SiteWatcher:
         self._trees = trees
         self._announcer = Announcer(trees, to_log(log), clock)
         self._open_fetcher = open_fetcher
+        self._parser = parser
         self._clock = clock
         self._pace = pace
         self._guard = guard
@@ -71,7 +73,7 @@ class SiteWatcher:
                     self.site,
                     trees=self._trees,
                     fetcher=fetcher,
-                    reader=PageReader(self.site, fetcher, chance=self._chance),
+                    reader=PageReader(self.site, fetcher, self._parser, chance=self._chance),
                     announcer=self._announcer,
                     clock=self._clock,
                     pace=self._pace,

@@ -38,6 +38,7 @@ from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
 from ingest.watch.watch_cycle import WatchCycle
 from tests.contract.records import BASE, live
+from tests.fakes.site import ParseHere
 from tests.servers.opensearch import OpenSearch as Node
 
 MANY = int(os.environ.get("PAGES", "100000"))
@@ -111,7 +112,7 @@ async def cycle(trees: TreeStore, count: int, *, listing: bool = False) -> tuple
         site,
         trees=counted,  # type: ignore[arg-type]
         fetcher=fetcher,
-        reader=PageReader(site, fetcher),
+        reader=PageReader(site, fetcher, ParseHere()),
         announcer=Announcer(trees, send, FixedClock()),
         clock=FixedClock(),
         pace=Pace(),

@@ -35,6 +35,7 @@ from ingest.events.topics import PAGES
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
+from ingest.indexing.parse_process import ParseProcess
 from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
 from ingest.model import Site
 from ingest.ports import ChunkIndex, EventLog, Fetcher, TreeStore, Vector
@@ -212,7 +213,7 @@ def spread(seconds: Sequence[float]) -> str:
 @asynccontextmanager
 async def at_work(trees: TreeStore, index: ChunkIndex, log: EventLog, embedder: Counting) -> AsyncIterator[Bench]:
     clock, events = SystemClock(), Stamped(log)
-    async with DocSite() as docs, AsyncExitStack() as stack:
+    async with DocSite() as docs, ParseProcess() as parser, AsyncExitStack() as stack:
         pages = new_pages(docs)
         site = Site("bench", docs.url("/"), sitemap=docs.url("/sitemap.txt"), allow_private=True, obey_robots=False)
 
@@ -226,7 +227,7 @@ async def at_work(trees: TreeStore, index: ChunkIndex, log: EventLog, embedder: 
                 trees=trees,
                 index=index,
                 embedder=embedder,
-                reader=PageReader(site, fetcher, chance=random.Random()),
+                reader=PageReader(site, fetcher, parser, chance=random.Random()),
                 clock=clock,
                 sizes=sizes,
             )
@@ -240,6 +241,7 @@ async def at_work(trees: TreeStore, index: ChunkIndex, log: EventLog, embedder: 
             trees=trees,
             log=events,
             open_fetcher=open_fetcher,
+            parser=parser,
             clock=clock,
             pace=Pace(),
             guard=Guard(),

@@ -23,6 +23,7 @@ from statistics import mean
 import structlog
 
 from ingest.indexing.indexer import Indexer
+from ingest.indexing.parse_process import ParseProcess
 from ingest.model import Scope, Site
 from ingest.ports import Outline
 from ingest.sites.folder import FolderFetcher
@@ -65,13 +66,14 @@ async def index(folder: Path, trees: SqliteTreeStore, chunks: EdgeChunkIndex, mo
     """One round over the folder; what has not changed costs nothing."""
     site = Site("bench", str(folder))
     started = time.monotonic()
-    async with FolderFetcher(site) as fetcher:
+    async with FolderFetcher(site) as fetcher, ParseProcess() as parser:
         sizes = Sizes.fit(model.window, *SIZES)
         clock = WallClock()
         summary = await Crawl(
             site,
             trees=trees,
             fetcher=fetcher,
+            parser=parser,
             make_indexer=lambda site, reader: Indexer(
                 site, trees=trees, index=chunks, embedder=model, reader=reader, clock=clock, sizes=sizes
             ),

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from deploy.wiring.stores import SystemClock
+from ingest.indexing.parse_process import ParseProcess
 from ingest.ports import EventLog
 from ingest.watch.crawl import Crawl
 from tests.chaos.changing_site import ChangingSite
@@ -125,11 +126,16 @@ async def from_scratch(docs: DocSite, folder: Path) -> AsyncIterator[Stores]:
     """One crawl of the site as it is now, into embedded stores."""
     site = docs_site(docs.url("/"))
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        async with open_stores(Column(folder=scratch)) as stores, open_fetcher(site) as fetcher:
+        async with (
+            open_stores(Column(folder=scratch)) as stores,
+            open_fetcher(site) as fetcher,
+            ParseProcess() as parser,
+        ):
             await Crawl(
                 site,
                 trees=stores.trees,
                 fetcher=fetcher,
+                parser=parser,
                 make_indexer=partial(make_indexer, stores),
                 clock=SystemClock(),
                 guard=ANY_LOSS,

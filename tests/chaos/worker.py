@@ -27,9 +27,10 @@ from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
+from ingest.indexing.parse_process import ParseProcess
 from ingest.indexing.service import Attempts, IndexerService
 from ingest.model import Site
-from ingest.ports import EventLog, Fetcher
+from ingest.ports import EventLog, Fetcher, PageParser
 from ingest.sites.fetch import HttpFetcher
 from ingest.text.chunks import Sizes
 from ingest.watch.removal_guard import Guard
@@ -58,12 +59,13 @@ def open_fetcher(site: Site) -> HttpFetcher:
     return HttpFetcher(site, user_agent="ritbot/chaos")
 
 
-def make_watcher(stores: Stores, events: EventLog, site: Site) -> SiteWatcher:
+def make_watcher(stores: Stores, events: EventLog, site: Site, parser: PageParser) -> SiteWatcher:
     return SiteWatcher(
         site,
         trees=stores.trees,
         log=events,
         open_fetcher=open_fetcher,
+        parser=parser,
         clock=SystemClock(),
         pace=PACE,
         guard=ANY_LOSS,
@@ -84,11 +86,13 @@ def make_indexer(stores: Stores, site: Site, reader: PageReader) -> Indexer:
 
 
 @asynccontextmanager
-async def make_service(stores: Stores, events: EventLog, site: Site) -> AsyncIterator[IndexerService]:
+async def make_service(
+    stores: Stores, events: EventLog, site: Site, parser: PageParser
+) -> AsyncIterator[IndexerService]:
     clock = SystemClock()
 
     def make(site: Site, fetcher: Fetcher) -> Indexer:
-        return make_indexer(stores, site, PageReader(site, fetcher, chance=random.Random()))
+        return make_indexer(stores, site, PageReader(site, fetcher, parser, chance=random.Random()))
 
     async with Indexers({site.name: site}, make=make, open_fetcher=open_fetcher, clock=clock) as indexers:
         yield IndexerService(
@@ -109,12 +113,13 @@ async def work(column: Column, site: Site, roles: str) -> None:
     async with AsyncExitStack() as stack:
         stores = await stack.enter_async_context(open_stores(column))
         events = await stack.enter_async_context(open_events(column))
-        service = await stack.enter_async_context(make_service(stores, events, site))
+        parser = await stack.enter_async_context(ParseProcess())
+        service = await stack.enter_async_context(make_service(stores, events, site, parser))
         async with asyncio.TaskGroup() as group:
             if roles in ("index", "both"):
                 group.create_task(service.run())
             if roles in ("watch", "both"):
-                watching = group.create_task(make_watcher(stores, events, site).run())
+                watching = group.create_task(make_watcher(stores, events, site, parser).run())
             await stop.wait()
             service.stop()
             if roles in ("watch", "both"):

@@ -31,7 +31,7 @@ from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.site import START, PagesFetcher, TickingClock
+from tests.fakes.site import START, PagesFetcher, ParseHere, TickingClock
 
 SITE = Site("docs", "https://docs.example.test/")
 SIZES = Sizes(60, 20)
@@ -83,7 +83,7 @@ class Column:
             trees=trees or self.trees,
             index=index or self.index,
             embedder=self.embedder,
-            reader=PageReader(self.site, self.fetcher),
+            reader=PageReader(self.site, self.fetcher, ParseHere()),
             clock=self.clock,
             sizes=SIZES,
         )

@@ -43,6 +43,7 @@ from ingest.watch.schedule import Pace
 from ingest.watch.watch_cycle import CycleSummary, Everything
 from ingest.watch.watcher import SiteWatcher
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.site import ParseHere
 
 SOON = WorkerPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0)
 PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
@@ -104,6 +105,7 @@ class Pipeline:
             trees=self.trees,
             log=self.events,
             open_fetcher=self.open_fetcher,
+            parser=ParseHere(),
             clock=self.clock,
             pace=self.pace,
             guard=Guard(),
@@ -128,7 +130,7 @@ class Pipeline:
 
     def indexers(self, wrap: Callable[[Any], Any] = lambda store: store) -> Indexers:
         def make(site: Site, fetcher: Fetcher) -> Indexer:
-            return self.indexer(site, PageReader(site, fetcher, chance=random.Random(1)), wrap)
+            return self.indexer(site, PageReader(site, fetcher, ParseHere(), chance=random.Random(1)), wrap)
 
         sites = {self.site.name: self.site}
         return Indexers(sites, make=make, open_fetcher=self.open_fetcher, clock=self.clock)
@@ -172,6 +174,7 @@ class Pipeline:
                 self.site,
                 trees=self.trees,
                 fetcher=fetcher,
+                parser=ParseHere(),
                 make_indexer=partial(self.indexer, rebuild=rebuild),
                 clock=self.clock,
                 guard=Guard(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from ingest.html.parse import parse
 from ingest.indexing.indexer import Indexer, Outcome
 from ingest.indexing.page_reader import PageReader
-from ingest.model import PageEvent, Site
+from ingest.model import Document, PageEvent, Site
 from ingest.notes import Notes
 from ingest.ports import Fetched
 from ingest.stores.embedded.chunks import EdgeChunkIndex
@@ -52,6 +54,14 @@ class PagesFetcher:
         if isinstance(answer, int):
             return Fetched(url, answer, b"", "text/html", hops=tuple(hops))
         return Fetched(url, 200, answer.encode(), "text/html; charset=utf-8", hops=tuple(hops))
+
+
+class ParseHere:
+    """Reads pages in this process, without limits, which tests/integration/ingest/indexing/test_parse_process.py tries."""
+
+    async def parse(self, body: bytes, url: str, **options: Any) -> Document:
+        await asyncio.sleep(0)
+        return parse(body, url, **options)
 
 
 @dataclass
@@ -102,7 +112,7 @@ async def indexed_site(
             trees=wrap(trees),
             index=index,
             embedder=embedder,
-            reader=PageReader(made, fetcher, notes=notes),
+            reader=PageReader(made, fetcher, ParseHere(), notes=notes),
             clock=TickingClock(),
             sizes=Sizes.fit(embedder.window, 60, 20),
         )

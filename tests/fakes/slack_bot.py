@@ -37,7 +37,7 @@ from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.notes import MemoryNotes
-from tests.fakes.site import IndexedSite, html, indexed_site
+from tests.fakes.site import IndexedSite, ParseHere, html, indexed_site
 from tests.fakes.slack import Channel, FakeSlack, Message
 from tests.waiting import WITHIN_SECONDS, eventually
 
@@ -173,7 +173,16 @@ async def bot(
         seal = KeySeal(chosen.bot.sealing_keys)
         store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", seal, clock))
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
-        stores = Stores(chosen, site.trees, site.index, site.embedder, clock, rebuild=False, notes=MemoryNotes())
+        stores = Stores(
+            chosen,
+            site.trees,
+            site.index,
+            site.embedder,
+            clock,
+            rebuild=False,
+            notes=MemoryNotes(),
+            parser=ParseHere(),
+        )
         workspaces = await stack.enter_async_context(open_workspaces(chosen, store))
         listening = await stack.enter_async_context(
             open_listening(chosen, events, store, workspaces, site.trees, known)

@@ -17,7 +17,7 @@ from deploy.settings.root import Settings
 from deploy.wiring.stores import open_fetcher, open_trees
 from ingest.errors import SiteUnusable
 from ingest.html.printed import printed
-from ingest.indexing.parse_process import parse_apart
+from ingest.indexing.parse_process import ParseProcess
 from ingest.model import Document, Site
 from navigator.retrieval.passages import path_of, section_link
 
@@ -79,21 +79,22 @@ async def _read(
     kind = content_type if content_type is not None else (mimetypes.guess_type(path.name)[0] or "text/html")
     limit = settings.index.max_page_bytes
     body = await asyncio.to_thread(path.read_bytes)
-    return await parse_apart(body, address, status=status, content_type=kind, max_bytes=limit), address
+    async with ParseProcess() as parser:
+        return await parser.parse(body, address, status=status, content_type=kind, max_bytes=limit), address
 
 
 async def _fetched(settings: Settings, target: str) -> tuple[Document, str]:
     site = Site("tree", target, allow_private=True, obey_robots=False, max_bytes=settings.index.max_page_bytes)
-    async with open_fetcher(site) as fetcher:
+    async with open_fetcher(site) as fetcher, ParseProcess() as parser:
         answer = await fetcher.fetch(target)
-    document = await parse_apart(
-        answer.body,
-        answer.url,
-        status=answer.status,
-        content_type=answer.content_type,
-        headers=answer.headers,
-        max_bytes=site.max_bytes,
-    )
+        document = await parser.parse(
+            answer.body,
+            answer.url,
+            status=answer.status,
+            content_type=answer.content_type,
+            headers=answer.headers,
+            max_bytes=site.max_bytes,
+        )
     if answer.status >= 400:
         raise SiteUnusable(f"{target} answers with HTTP {answer.status}.")
     return document, answer.url

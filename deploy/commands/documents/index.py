@@ -127,6 +127,7 @@ async def _one(
                 site,
                 trees=stores.trees,
                 fetcher=fetcher,
+                parser=stores.parser,
                 make_indexer=stores.indexer,
                 clock=stores.clock,
                 guard=Guard(index.guard_share, index.guard_pages),

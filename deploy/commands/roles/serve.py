@@ -43,7 +43,9 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
         navigator = await stack.enter_async_context(open_navigator(stores, known.languages()))
         local = await stack.enter_async_context(open_local_answers(stores, navigator))
         talking = await stack.enter_async_context(_talking(stores, events, known))
-        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock)
+        watching = Watching(
+            settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock
+        )
         needed = {**indexing_checks(stores.trees, events, stores), **talking.checks}
         health.ready(needed, [*watching.routes(), *talking.routes])
         roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]

@@ -20,6 +20,7 @@ from deploy.wiring.events import open_events
 from deploy.wiring.ingest_roles import DEFAULT_PACE, Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import SystemClock, open_stores, open_trees
+from ingest.indexing.parse_process import ParseProcess
 from ingest.model import Site
 from ingest.watch.report import accept
 from ingest.watch.schedule import Pace
@@ -53,8 +54,8 @@ async def _watch_alone(
     settings: Settings, sites: Sequence[Site], pace: Pace, health: Health, console: Console, hello: str
 ) -> None:
     clock = SystemClock()
-    async with open_trees(settings) as trees, open_events(settings) as events:
-        watching = Watching(settings, sites, trees=trees, events=events, clock=clock, pace=pace)
+    async with open_trees(settings) as trees, open_events(settings) as events, ParseProcess() as parser:
+        watching = Watching(settings, sites, trees=trees, events=events, parser=parser, clock=clock, pace=pace)
         health.ready(indexing_checks(trees, events), watching.routes())
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
@@ -79,7 +80,9 @@ async def _watch_and_index(
         open_navigator(stores, languages) as navigator,
         open_local_answers(stores, navigator) as local,
     ):
-        watching = Watching(settings, sites, trees=stores.trees, events=events, clock=stores.clock, pace=pace)
+        watching = Watching(
+            settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock, pace=pace
+        )
         health.ready(indexing_checks(stores.trees, events, stores), watching.routes())
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)

@@ -42,6 +42,7 @@ from navigator.retrieval.retriever import Recipe, Retriever
 from tests.bench.bench_retrieval import SIZES, Judge, percent
 from tests.bench.corpus import CachedEmbedder, Question, embedder, html_folder, questions
 from tests.contract.conftest import remove
+from tests.fakes.site import ParseHere
 from tests.servers.opensearch import OpenSearch as Node
 from tests.servers.qdrant import own_name
 
@@ -80,7 +81,16 @@ async def answers(
             return Indexer(site, trees=trees, index=index, embedder=model, reader=reader, clock=clock, sizes=sizes)
 
         # Page by page: of two pages with one content, the one that came first stays.
-        await Crawl(site, trees=trees, fetcher=fetcher, make_indexer=make, clock=clock, guard=Guard(), workers=1).run()
+        await Crawl(
+            site,
+            trees=trees,
+            fetcher=fetcher,
+            parser=ParseHere(),
+            make_indexer=make,
+            clock=clock,
+            guard=Guard(),
+            workers=1,
+        ).run()
     retriever = Retriever(trees, index, model, Recipe())
     nodes = {question: list((await retriever.search(question.text, Scope())).scores) for question in asked}
     keys = [state.key async for state in trees.scan() if state.state == "live"]

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,17 +25,19 @@ SLOW = KINDS["articles around all"](2_000_000).encode()
 """A page that is read in time only where there is much of it."""
 COMMAND = """
 import asyncio
-from ingest.indexing.parse_process import parse_apart
-print(asyncio.run(parse_apart(b"<title>T</title><p>Words.", "https://docs.example.test/")).page.title, flush=True)
-input()
+from ingest.indexing.parse_process import ParseProcess
+async def main():
+    async with ParseProcess() as pages:
+        print((await pages.parse(b"<title>T</title><p>Words.", "https://docs.example.test/")).page.title, flush=True)
+        input()
+asyncio.run(main())
 """
 
 
 @pytest.fixture
-def hasty() -> Iterator[ParseProcess]:
-    process = ParseProcess(seconds=1)
-    yield process
-    process.close()
+async def hasty() -> AsyncIterator[ParseProcess]:
+    async with ParseProcess(seconds=1) as process:
+        yield process
 
 
 async def test_a_page_is_what_it_is_when_parsed_here(hasty: ParseProcess) -> None:
@@ -54,27 +56,36 @@ async def test_a_page_that_takes_longer_than_one_may_is_given_up_and_others_are_
 
 
 async def test_a_page_that_takes_more_memory_than_one_may_is_given_up_and_others_are_read() -> None:
-    process = ParseProcess(megabytes=150)
-    try:
+    async with ParseProcess(megabytes=150) as process:
         with pytest.raises(PageTooCostly, match=r"more than 150 MB|ended the process"):
             await process.parse(b"<p class=x>y</p>" * 200_000, URL, content_type="text/html")
         assert await process.parse(PAGE, URL) == parse(PAGE, URL)
-    finally:
-        process.close()
 
 
 async def test_a_read_that_is_cancelled_ends_at_once() -> None:
-    process = ParseProcess()
-    await process.parse(PAGE, URL)
-    reading = asyncio.create_task(process.parse(SLOW, URL))
-    await asyncio.sleep(0.1)
-    start = time.monotonic()
-    reading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reading
-    assert await process.parse(PAGE, URL) == parse(PAGE, URL)
-    process.close()
+    async with ParseProcess() as process:
+        await process.parse(PAGE, URL)
+        reading = asyncio.create_task(process.parse(SLOW, URL))
+        await asyncio.sleep(0.1)
+        start = time.monotonic()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert await process.parse(PAGE, URL) == parse(PAGE, URL)
     assert time.monotonic() - start < 10  # the page alone takes twenty
+
+
+async def test_leaving_it_ends_the_child_whatever_it_reads_and_whoever_waits() -> None:
+    others = set(children(os.getpid()))
+    start = time.monotonic()
+    async with ParseProcess() as process:
+        reading = [asyncio.create_task(process.parse(SLOW, URL)) for _ in range(3)]
+        while set(children(os.getpid())) <= others:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert time.monotonic() - start < 10  # the page alone takes twenty
+    assert set(children(os.getpid())) <= others
+    found = await asyncio.gather(*reading, return_exceptions=True)
+    assert all(isinstance(each, BaseException) for each in found)
 
 
 async def test_one_child_reads_page_after_page_however_large_its_parent_is(hasty: ParseProcess) -> None:
@@ -119,10 +130,7 @@ def children(pid: int) -> list[str]:
 
 @pytest.mark.parametrize("piece", ["x<br>", "<p class=a#>x"])
 async def test_pages_of_many_elements_stay_within_the_memory_of_one(piece: str) -> None:
-    process = ParseProcess()
     body = "".join(piece.replace("#", str(i)) for i in range(MAX_ELEMENTS - 100)).encode()
-    try:
+    async with ParseProcess() as process:
         found = await process.parse(body, URL, content_type="text/html")
-    finally:
-        process.close()
     assert found.page is not None

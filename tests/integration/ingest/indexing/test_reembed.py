@@ -31,7 +31,7 @@ from navigator.retrieval.retriever import Recipe, Retriever
 from tests.contract.conftest import remove
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.qdrant_server import Applies, QdrantServer
-from tests.fakes.site import START, PagesFetcher, TickingClock, html
+from tests.fakes.site import START, PagesFetcher, ParseHere, TickingClock, html
 from tests.servers.opensearch import OpenSearch
 from tests.servers.qdrant import own_name
 
@@ -120,7 +120,7 @@ class Column:
             trees=trees,
             index=index,
             embedder=model,
-            reader=PageReader(SITE, self.fetcher),
+            reader=PageReader(SITE, self.fetcher, ParseHere()),
             clock=self.clock,
             sizes=SIZES[model.name],
         )

@@ -21,7 +21,7 @@ from ingest.text.chunks import Sizes
 from ingest.text.words import terms
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.pipeline import WallClock
-from tests.fakes.site import START, IndexedSite, TickingClock, html, indexed_site
+from tests.fakes.site import START, IndexedSite, ParseHere, TickingClock, html, indexed_site
 
 A = "https://docs.example.test/a.html"
 B = "https://docs.example.test/b.html"
@@ -127,7 +127,7 @@ async def test_a_rebuild_writes_the_words_of_unchanged_pages_anew(site: IndexedS
         trees=site.trees,
         index=site.index,
         embedder=site.embedder,
-        reader=PageReader(site.site, site.fetcher),
+        reader=PageReader(site.site, site.fetcher, ParseHere()),
         clock=TickingClock(),
         sizes=SIZES,
         rebuild=True,

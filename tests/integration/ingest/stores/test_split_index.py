@@ -23,7 +23,7 @@ from ingest.text.chunks import Sizes
 from tests.contract.chunks import DIMENSIONS, EAST, chunk, found
 from tests.fakes.between import Between, answer
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.site import START, PagesFetcher, TickingClock, html
+from tests.fakes.site import START, PagesFetcher, ParseHere, TickingClock, html
 from tests.servers.opensearch import OpenSearch as Node
 from tests.servers.qdrant import own_name
 
@@ -108,7 +108,7 @@ async def test_a_page_whose_event_failed_between_the_stores_is_whole_after_the_n
             trees=trees,
             index=index,
             embedder=embedder,
-            reader=PageReader(site, PagesFetcher({PUMPS: page})),
+            reader=PageReader(site, PagesFetcher({PUMPS: page}), ParseHere()),
             clock=TickingClock(),
             sizes=Sizes.fit(embedder.window, 60, 20),
         )

@@ -30,7 +30,7 @@ from navigator.retrieval.retriever import Recipe, Retriever
 from navigator.strategies.rit import Rit
 from tests.fakes.annotator import Annotator
 from tests.fakes.messages_api import MessagesApi, cited
-from tests.fakes.site import IndexedSite, TickingClock, html, indexed_site
+from tests.fakes.site import IndexedSite, ParseHere, TickingClock, html, indexed_site
 from tests.waiting import eventually
 
 BASE = "https://docs.example.test/"
@@ -292,7 +292,9 @@ async def test_a_watcher_that_knows_no_notes_sees_no_change_in_a_page_that_was_s
     await manual.run("outline")
     await manual.divide()
     stored = await manual.site.trees.get(f"{BASE}manual")
-    reading = await PageReader(manual.site.site, manual.site.fetcher).read(f"{BASE}manual", f"{BASE}manual")
+    reading = await PageReader(manual.site.site, manual.site.fetcher, ParseHere()).read(
+        f"{BASE}manual", f"{BASE}manual"
+    )
     assert stored
     assert classify(stored.record, reading) == SAME
 
