@@ -97,7 +97,9 @@ class DocsHook:
                 401,
                 f"X-Ritbot-Timestamp is more than {MAX_CLOCK_DIFFERENCE_SECONDS} seconds away from this machine's time",
             )
-        self._seen = {seen: when for seen, when in self._seen.items() if now - when <= 2 * MAX_CLOCK_DIFFERENCE_SECONDS}
+        # What was seen later than now was seen before the clock was set back: the call of that second may come once more.
+        remembered = 2 * MAX_CLOCK_DIFFERENCE_SECONDS
+        self._seen = {seen: when for seen, when in self._seen.items() if 0 <= now - when <= remembered}
         return signature
 
 

@@ -143,7 +143,11 @@ class Indexer:
         page = assign(page, before.nodes if before else None, event.key, event.seq)
         chunks = await self._projection.chunks(page, self._site.name, version, self._site.language)
         embedded = await self._projection.write(event.key, chunks, old, afresh=self._rebuild)
-        await self._put(self._live_record(event, old, page, version, chunks), stored)
+        try:
+            await self._put(self._live_record(event, old, page, version, chunks), stored)
+        except Conflict:
+            await self._take_back(event, chunks)
+            raise
         await self._sweep(event.key)
         kind: OutcomeKind = "moved" if handed_by else "changed" if old and old.page else "new"
         return Outcome(kind, event.key, nodes=len(page.nodes), chunks=len(chunks), embedded=embedded, links=links)
@@ -200,6 +204,13 @@ class Indexer:
         await self._projection.sweep(key, frozenset(stored.record.chunk_ids) if stored else ())
         if successor:
             await self._put_back(successor)
+
+    async def _take_back(self, event: PageEvent, chunks: Sequence[Chunk]) -> None:
+        """Whoever was stalled until a later event of the page was handled wrote after its sweep, and writes no more: what
+        the record does not list goes."""
+        stored = await self._trees.get(event.key)
+        if stored and self._is_done(event, stored.record):
+            await self._projection.take_back(chunks, frozenset(stored.record.chunk_ids))
 
     async def _put_back(self, key: str) -> None:
         """What the record lists is written again. Where the record changes meanwhile, its own sweep may be over: what was

@@ -77,7 +77,7 @@ class Indexers:
             raise UnknownSite(f"there is no site called {name}; add it to the settings, or drop its events")
         async with self._opening[name]:
             there = self._open.get(name)
-            if there is not None and self._clock.now() - there.since < self._keep:
+            if there is not None and abs(self._clock.now() - there.since) < self._keep:  # a clock may be set back
                 return there
             fresh = await self._opened(self._sites[name])
             self._open[name] = fresh

@@ -100,8 +100,9 @@ class Removals:
             await states.kept(state)  # it went by another way meanwhile
         held = {s.key: s for s in states if s.going and s.key in self._live and s.key not in self._losses}
         going = {*self._losses, *held}
-        since = states.now() - timedelta(seconds=states.pace.window)
-        left = {s.key for s in states if s.left_at and s.left_at >= since} - going
+        now = states.now()
+        since = now - timedelta(seconds=states.pace.window)
+        left = {s.key for s in states if s.left_at and since <= s.left_at <= now} - going
         losses = [*self._losses.values(), *map(held_loss, held.values())]
         if not self._accept and self._guard.holds(len(going) + len(left), len({*self._live, *left})):
             for loss in self._losses.values():

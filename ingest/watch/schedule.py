@@ -3,6 +3,8 @@
 Pages that change are looked at sooner, pages that do not later and later. Validators and lastmod lie in
 both directions: they are hints, and now and then a page is fetched in full whatever they say.
 `chance` is a number from 0 to 1 that spreads the looks.
+
+A clock may be set back. A time later than now was written before that, and tells nothing: what it would put off is done.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def site_key(site: str) -> str:
 
 def is_listing_due(whole: WatchState, now: datetime) -> bool:
     """Whether it is time to look at the site as a whole: what is listed, what is absent, what moved."""
-    return whole.due_at is None or now >= whole.due_at or _later(whole.asked_at, whole.full_at)
+    due = whole.due_at is None or now >= whole.due_at or _is_ahead(whole.full_at, now)
+    return due or _later(_asked(now, whole), whole.full_at)
 
 
 def after_listing(
@@ -58,9 +61,10 @@ def after_listing(
     return replace(whole, fetched_at=began, full_at=began, due_at=None if soon else began + pause, error=problem)
 
 
-def is_asked(state: WatchState, whole: WatchState) -> bool:
+def is_asked(state: WatchState, whole: WatchState, now: datetime) -> bool:
     """Someone said, after the last look, that this page or the whole site changed."""
-    return _later(_latest_of(state, whole), state.fetched_at)
+    asked = _asked(now, state, whole)
+    return _later(asked, state.fetched_at) or (asked is not None and _is_ahead(state.fetched_at, now))
 
 
 def is_hinted(state: WatchState, lastmod: str | None, site: Site) -> bool:
@@ -69,7 +73,8 @@ def is_hinted(state: WatchState, lastmod: str | None, site: Site) -> bool:
 
 
 def is_due(state: WatchState, whole: WatchState, now: datetime) -> bool:
-    return state.due_at is None or now >= state.due_at or is_asked(state, whole)
+    due = state.due_at is None or now >= state.due_at or _is_ahead(state.fetched_at, now)
+    return due or is_asked(state, whole, now)
 
 
 def is_settled(state: WatchState, since: datetime) -> bool:
@@ -79,7 +84,7 @@ def is_settled(state: WatchState, since: datetime) -> bool:
 
 def wants_full(state: WatchState, whole: WatchState, now: datetime, pace: Pace) -> bool:
     """Whether the next look must not trust validators."""
-    if state.full_at is None or _later(_latest_of(state, whole), state.full_at):
+    if state.full_at is None or _is_ahead(state.full_at, now) or _later(_asked(now, state, whole), state.full_at):
         return True
     return now - state.full_at >= timedelta(seconds=pace.full)
 
@@ -115,7 +120,7 @@ def announced(state: WatchState, sent: str, now: datetime, pace: Pace, chance: f
 
 def missed(state: WatchState, now: datetime, pace: Pace, chance: float) -> WatchState:
     """Nothing was found where the page was. Looks follow so that the period is enough for all of them."""
-    missing = replace(state, misses=state.misses + 1, missed_since=state.missed_since or now)
+    missing = replace(state, misses=state.misses + 1, missed_since=min(state.missed_since or now, now))
     pause = pace.missing_for / max(pace.misses, 1)
     return replace(_paused(missing, now, pause, pace, chance), interval=state.interval)
 
@@ -171,9 +176,14 @@ def _paused(state: WatchState, now: datetime, pause: float, pace: Pace, chance: 
     return replace(state, interval=interval, due_at=due)
 
 
-def _latest_of(state: WatchState, whole: WatchState) -> datetime | None:
-    return max((asked for asked in (state.asked_at, whole.asked_at) if asked), default=None)
+def _asked(now: datetime, *states: WatchState) -> datetime | None:
+    """When someone asked last."""
+    return max((s.asked_at for s in states if s.asked_at and s.asked_at <= now), default=None)
 
 
 def _later(one: datetime | None, other: datetime | None) -> bool:
     return one is not None and (other is None or one >= other)
+
+
+def _is_ahead(time: datetime | None, now: datetime) -> bool:
+    return time is not None and time > now

@@ -255,7 +255,7 @@ class WatchCycle:
 
     def _is_at_rest(self, state: WatchState) -> bool:
         """Nothing but its own time names the page: no link and nobody who asked."""
-        return state.key in self._known and not schedule.is_asked(state, self._states.whole)
+        return state.key in self._known and not schedule.is_asked(state, self._states.whole, self._clock.now())
 
     @asynccontextmanager
     async def _others_go_on(self, state: WatchState) -> AsyncIterator[None]:
@@ -328,7 +328,7 @@ class WatchCycle:
         return verdict.kind != "same"
 
     async def _wait(self, key: str, record: PageRecord | None) -> None:
-        if schedule.is_asked(self._states.of(key), self._states.whole):
+        if schedule.is_asked(self._states.of(key), self._states.whole, self._clock.now()):
             self._waiting_asked = True
             self._looked.discard(key)
         else:

@@ -60,11 +60,8 @@ class WatchStates:
 
     def asked(self) -> list[str]:
         """Keys of the pages that someone asked for by name and that were not looked at since."""
-        return [
-            state.key
-            for state in self._states.values()
-            if state.asked_at and (state.fetched_at is None or state.asked_at >= state.fetched_at)
-        ]
+        nobody = WatchState(self.whole.key, self._site)
+        return [state.key for state in self if schedule.is_asked(state, nobody, self.now())]
 
     async def kept(self, state: WatchState) -> None:
         await self._remember(schedule.kept(state, *self._when))

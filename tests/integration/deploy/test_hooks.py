@@ -12,7 +12,7 @@ import pytest
 from deploy.serving.docs_hook import HOOK_PATH, MAX_CALL_BYTES, MAX_CLOCK_DIFFERENCE_SECONDS, DocsHook, sign
 from ingest.errors import StoreUnavailable
 from ingest.model import Site
-from tests.fakes.docsite import DocSite
+from tests.fakes.docsite import DocSite, page
 from tests.fakes.pipeline import pipeline
 from tests.fakes.site import html
 
@@ -174,3 +174,27 @@ async def test_a_call_brings_a_change_into_the_index() -> None:
             assert answer.json() == {"accepted": 1}
             await pipe.settle()
             assert (await pipe.page(docs.url("/"))).nodes[0].text == "Start, edited."
+
+
+@pytest.mark.parametrize("urls", ["all", ["/"]])
+async def test_a_call_is_heard_after_the_clock_was_set_back(urls: str | list[str]) -> None:
+    async with DocSite() as docs:
+        docs.pages["/"] = page(html("Home", "<p>Start.</p>"), etag='"same"')
+        async with pipeline(Site("docs", docs.url("/"), allow_private=True, obey_robots=False)) as pipe:
+            await pipe.settle()
+            await pipe.settle()
+            pipe.clock.advance(hours=-2)
+            await pipe.settle()
+            docs.pages["/"] = page(html("Home", "<p>Start, edited.</p>"), etag='"same"')
+            await pipe.watcher().ask(None if urls == "all" else map(docs.url, urls))
+            await pipe.settle()
+            assert (await pipe.page(docs.url("/"))).nodes[0].text == "Start, edited."
+
+
+async def test_a_call_that_comes_again_after_the_clock_was_set_back_is_a_new_one(
+    client: httpx.AsyncClient, bell: Bell
+) -> None:
+    await call(client, {"site": "docs", "urls": "all"}, at=NOW)
+    bell.now -= timedelta(seconds=120)
+    await call(client, {"site": "docs", "urls": "all"}, at=NOW)
+    assert bell.rung == [None, None]

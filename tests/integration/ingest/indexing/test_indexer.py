@@ -5,14 +5,18 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ingest.errors import Conflict
+from ingest.indexing.indexer import Indexer
+from ingest.indexing.page_reader import PageReader
 from ingest.model import Chunk, PageEvent, PageRecord
 from ingest.stores.embedded.trees import SqliteTreeStore
+from ingest.text.chunks import Sizes
 from ingest.urls import page_key
-from tests.fakes.site import START, IndexedSite, html, indexed_site
+from tests.fakes.site import START, IndexedSite, TickingClock, html, indexed_site
 
 A = "https://docs.example.test/a.html"
 B = "https://docs.example.test/b.html"
@@ -267,3 +271,39 @@ async def test_chunks_of_a_crashed_handling_are_swept_by_the_next_event(site: In
     after = await site.trees.get(A)
     assert after is not None
     assert set(await site.index.ids_of(A)) == set(after.record.chunk_ids)
+
+
+@pytest.mark.parametrize("stalled", ["upsert", "ids_of"])
+async def test_a_worker_that_was_stalled_past_the_removal_of_its_page_leaves_no_chunk(
+    tmp_path: Path, stalled: str
+) -> None:
+    class Stalling:
+        def __getattr__(self, name: str) -> Any:
+            return wait if name == stalled else getattr(site.index, name)
+
+    async def wait(*arguments: Any) -> Any:
+        if not reached.is_set():
+            reached.set()
+            await removed.wait()
+        return await getattr(site.index, stalled)(*arguments)
+
+    reached, removed = asyncio.Event(), asyncio.Event()
+    async with indexed_site(tmp_path, {}) as site:
+        site.fetcher.pages[A] = html("A", "<p>Page a.</p>")
+        slow = Indexer(
+            site.site,
+            trees=site.trees,
+            index=Stalling(),  # type: ignore[arg-type]
+            embedder=site.embedder,
+            reader=PageReader(site.site, site.fetcher),
+            clock=TickingClock(),
+            sizes=Sizes.fit(site.embedder.window, 60, 20),
+        )
+        seq = await site.trees.reserve(A, "docs")
+        event = PageEvent(A, "docs", seq, "changed", A, START)
+        working = asyncio.create_task(slow.handle(event))
+        await reached.wait()
+        await site.remove(A)
+        removed.set()
+        assert (await working).kind == "stale"
+        assert await site.index.count() == 0

@@ -159,3 +159,26 @@ def test_no_history_leads_out_of_the_bounds(chance: float, history: list[str]) -
                 state = schedule.left(state, "HTTP 410", NOW, pace, chance)
         assert pace.soonest <= state.interval <= pace.slowest
         assert pace.soonest * 0.69 <= pause(state) <= pace.slowest
+
+
+@pytest.mark.parametrize("whom", ["page", "site"])
+def test_after_the_clock_is_set_back_every_page_is_due_once_and_who_asks_is_heard(whom: str) -> None:
+    back = after(-7_200)
+    page = schedule.kept(schedule.looked(NEW, NOW, full=True, lastmod=None, hinted=False), NOW, PACE, 0.0)
+    whole = schedule.after_listing(replace(WHOLE, asked_at=NOW), NOW, 60.0, None, PACE, soon=False)
+    assert schedule.is_listing_due(whole, back)
+    assert schedule.is_due(page, whole, back)
+    assert schedule.wants_full(page, whole, back, PACE)
+    page = schedule.kept(schedule.looked(page, back, full=True, lastmod=None, hinted=False), back, PACE, 0.0)
+    whole = schedule.after_listing(whole, back, 60.0, None, PACE, soon=False)
+    soon = back + timedelta(seconds=10)
+    assert not schedule.is_listing_due(whole, soon)
+    assert not schedule.is_due(page, whole, soon)
+    page, whole = (replace(page, asked_at=soon), whole) if whom == "page" else (page, replace(whole, asked_at=soon))
+    assert schedule.is_due(page, whole, soon)
+    assert schedule.wants_full(page, whole, soon, PACE)
+
+
+def test_a_page_that_was_missed_before_the_clock_was_set_back_is_missing_from_now_on() -> None:
+    state = schedule.missed(schedule.missed(NEW, NOW, PACE, 0.0), after(-86_400 * 30), PACE, 0.0)
+    assert state.missed_since == after(-86_400 * 30)
