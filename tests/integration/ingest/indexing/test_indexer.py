@@ -16,7 +16,7 @@ from ingest.model import Chunk, PageEvent, PageRecord
 from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
-from tests.fakes.site import START, IndexedSite, TickingClock, html, indexed_site
+from tests.fakes.site import START, IndexedSite, ParseHere, TickingClock, html, indexed_site
 
 A = "https://docs.example.test/a.html"
 B = "https://docs.example.test/b.html"
@@ -295,7 +295,7 @@ async def test_a_worker_that_was_stalled_past_the_removal_of_its_page_leaves_no_
             trees=site.trees,
             index=Stalling(),  # type: ignore[arg-type]
             embedder=site.embedder,
-            reader=PageReader(site.site, site.fetcher),
+            reader=PageReader(site.site, site.fetcher, ParseHere()),
             clock=TickingClock(),
             sizes=Sizes.fit(site.embedder.window, 60, 20),
         )
