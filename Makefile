@@ -38,8 +38,9 @@ check: $(READY) ## Lint, format and types
 fast: $(READY) ## The quick tests only; stops at the first failure
 	@$(BIN)/pytest -x -m "not slow" tests/unit tests/contract tests/test_layers.py
 
-chaos: $(READY) ## Kill, freeze, stop, reorder; nothing may be lost: SECONDS=120 or ROUNDS=20 a column, SEED=7
-	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ROUNDS),--rounds $(ROUNDS))
+chaos: $(READY) ## Kill, freeze, stop, reorder; nothing may be lost: SECONDS=120 or ROUNDS=20 a column, SEED=7 COLUMN=cluster
+	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(COLUMN),--column $(COLUMN))
 
 bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=folder QUESTIONS=file MODEL=folder
 	@$(BIN)/python -m tests.bench.bench_retrieval

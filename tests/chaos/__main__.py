@@ -1,4 +1,4 @@
-"""The crash test on both columns: `make chaos [SEED=7] [SECONDS=120] [ROUNDS=20]`.
+"""The crash test on both columns, and of the command itself: `make chaos [SEED=7] [SECONDS=120] [ROUNDS=20] [COLUMN=cluster]`.
 
 Each column gets as many seconds, or as many rounds, and then what it needs to come to rest. Ends with 1 where anything
 is not as it should be, and says what. The same seed and rounds choose the same changes and strikes again.
@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Coroutine
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -27,7 +28,12 @@ from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
 from tests.servers.qdrant import served
 
-DONE = ("rounds", "changes", "kills", "freezes", "Kafka stops", "OpenSearch stops", "Qdrant fails")
+DONE = ("rounds", "changes", "kills", "freezes", "Kafka stops", "OpenSearch stops", "Qdrant fails", "reembeds")
+COLUMNS = {
+    "embedded": "embedded: one process on SQLite and Qdrant Edge",
+    "command": "embedded: the command `ritbot watch` itself",
+    "cluster": "cluster: two watchers, two indexers on Kafka, OpenSearch and Qdrant's API",
+}
 SENT = ("events", "duplicates", "reorders", "other partitions", "echoes", "refused by the log", "dead letters")
 
 
@@ -35,25 +41,26 @@ def main() -> int:
     asked = arguments()
     quiet()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        folders = {column: Path(name, column) for column in ("embedded", "cluster", "command", "kafka", "qdrant")}
+        folders = {column: Path(name, column) for column in (*COLUMNS, "kafka", "qdrant")}
         for folder in folders.values():
             folder.mkdir()
 
-        def plan(column: str) -> Plan:
-            return Plan(folders[column], asked.seed, asked.rounds, asked.seconds)
+        def plan(column: str, **changes: float) -> Plan:
+            return replace(Plan(folders[column], asked.seed, asked.rounds, asked.seconds), **changes)
 
-        said = [tell("embedded: one process on SQLite and Qdrant Edge", run_embedded(plan("embedded")))]
-        said.append(
-            tell(
-                "embedded: the command `ritbot watch` itself",
-                run_commands(Plan(folders["command"], asked.seed, rounds=3)),
-            )
-        )
-        kafka = stack.enter_context(Kafka(folders["kafka"]))
-        opensearch = stack.enter_context(OpenSearch())
-        qdrant = stack.enter_context(served(folders["qdrant"]))
-        cluster = run_cluster(plan("cluster"), kafka, opensearch, qdrant, TWO_WATCHERS)
-        said.append(tell("cluster: two watchers, two indexers on Kafka, OpenSearch and Qdrant's API", cluster))
+        said: list[Report] = []
+        for column in [asked.column] if asked.column else COLUMNS:
+            match column:
+                case "embedded":
+                    run = run_embedded(plan(column))
+                case "command":
+                    run = run_commands(plan(column, rounds=3, seconds=math.inf))
+                case _:
+                    kafka = stack.enter_context(Kafka(folders["kafka"]))
+                    opensearch = stack.enter_context(OpenSearch())
+                    qdrant = stack.enter_context(served(folders["qdrant"]))
+                    run = run_cluster(plan(column), kafka, opensearch, qdrant, TWO_WATCHERS)
+            said.append(tell(COLUMNS[column], run))
     wrong = sum(len(report.wrong) for report in said)
     print(f"{wrong} differences. Seed {asked.seed}.")  # noqa: T201
     return 1 if wrong else 0
@@ -64,6 +71,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))
     parser.add_argument("--seconds", type=float, default=None, help="for each column; 120 if no rounds are named")
     parser.add_argument("--rounds", type=float, default=math.inf, help="for each column")
+    parser.add_argument("--column", choices=COLUMNS, help="this one alone")
     asked = parser.parse_args()
     if asked.seconds is None:
         asked.seconds = 120.0 if asked.rounds == math.inf else math.inf
@@ -83,10 +91,12 @@ def tell(what: str, run: Coroutine[object, object, Report]) -> Report:
     began = time.monotonic()
     report = asyncio.run(run)
     counts = report.counts
-    named = {*DONE, *SENT, "pages compared"}
+    over = {name: count for name, count in counts.items() if name.startswith("kills of reembed")}
+    named = {*DONE, *SENT, *over, "pages compared"}
     lines = {
         "done": ", ".join(f"{counts[name]} {name}" for name in DONE if counts[name]),
         "sent": ", ".join(f"{counts[name]} {name}" for name in SENT if counts[name]),
+        "reembed": ", ".join(f"{count} {name}" for name, count in sorted(over.items())),
         "handled": ", ".join(f"{count} {name}" for name, count in sorted(counts.items()) if name not in named),
         "compared": f"{counts['pages compared']} pages, {len(report.wrong)} differences",
         "took": f"{time.monotonic() - began:.0f} s",

@@ -23,6 +23,7 @@ from tests.chaos.changing_site import ChangingSite
 from tests.chaos.columns import TIMEOUT, Column, Stores, open_events, open_stores
 from tests.chaos.contents import Held, contents, differences, strays
 from tests.chaos.fleet import Fleet, Heard
+from tests.chaos.reembeds import Reembeds
 from tests.chaos.storm import Fault, Report, Storm
 from tests.chaos.worker import ANY_LOSS, SITE, docs_site, make_indexer, open_fetcher
 from tests.fakes.docsite import DocSite
@@ -70,14 +71,24 @@ async def run_cluster(
     plan: Plan, kafka: Kafka, opensearch: OpenSearch, qdrant: Served, roles: Mapping[str, str] = CLUSTER
 ) -> Report:
     """Nobody else may mind that Kafka and OpenSearch are away now and then. A real Qdrant is left in peace."""
-    column = Column(kafka=kafka.address, opensearch=opensearch.url, qdrant=qdrant.url, name=own_name(plan.folder.name))
+    column = Column(
+        kafka=kafka.address,
+        opensearch=opensearch.url,
+        qdrant=qdrant.url,
+        name=own_name(plan.folder.name),
+        models=str(plan.folder / "model"),
+    )
+    reembeds = Reembeds(column, qdrant.stand_in)
     faults: dict[str, Fault] = {
         "kafka": partial(stop, "Kafka stops", kafka),
         "opensearch": partial(stop, "OpenSearch stops", opensearch),
+        "reembeds": reembeds,
     }
     if qdrant.stand_in:
         faults["qdrant"] = partial(spoil, qdrant.stand_in)
-    return await run(plan, lambda docs: workers(plan, column, roles, docs), faults)
+    report = await run(plan, lambda docs: workers(plan, column, roles, docs), faults)
+    report.counts += reembeds.kills
+    return report
 
 
 async def run(plan: Plan, make_rig: Callable[[DocSite], Rig], faults: dict[str, Fault]) -> Report:
@@ -117,17 +128,17 @@ def workers(plan: Plan, column: Column, roles: Mapping[str, str], docs: DocSite)
         no_watcher={member: [*worker, "index"] for member, role in roles.items() if role != "watch"},
         open_stores=partial(open_stores, column),
         open_events=partial(open_events, column),
-        open_scratch=partial(from_scratch, docs, plan.folder),
+        open_scratch=partial(from_scratch, docs, plan.folder, column.models),
     )
 
 
 @asynccontextmanager
-async def from_scratch(docs: DocSite, folder: Path) -> AsyncIterator[Stores]:
-    """One crawl of the site as it is now, into embedded stores."""
+async def from_scratch(docs: DocSite, folder: Path, models: str) -> AsyncIterator[Stores]:
+    """One crawl of the site as it is now, into embedded stores, by the embedding model that is set."""
     site = docs_site(docs.url("/"))
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         async with (
-            open_stores(Column(folder=scratch)) as stores,
+            open_stores(Column(folder=scratch, models=models)) as stores,
             open_fetcher(site) as fetcher,
             ParseProcess() as parser,
         ):

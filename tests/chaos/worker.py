@@ -21,7 +21,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import structlog
 
 from deploy.wiring.stores import SystemClock
-from ingest.errors import StoreUnavailable
+from ingest.errors import IndexMismatch, StoreUnavailable
 from ingest.events.announce import Announcer, to_log
 from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
@@ -32,7 +32,6 @@ from ingest.indexing.service import Attempts, IndexerService
 from ingest.model import Site
 from ingest.ports import EventLog, Fetcher, PageParser
 from ingest.sites.fetch import HttpFetcher
-from ingest.text.chunks import Sizes
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from ingest.watch.watcher import SiteWatcher
@@ -45,7 +44,6 @@ EVERY = 0.3
 PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for=0.5, window=5.0, listing_share=1.0)
 ANY_LOSS = Guard(share=1.0, pages=100_000)
 """The guard would keep pages that an index made from scratch does not have."""
-SIZES = Sizes(60, 20)
 SOON = WorkerPolicy(attempts=60, pause=0.05, longest=0.5, grace=3.0)
 """So many attempts that no page is given up, however often its indexer is killed."""
 _AGAIN = 0.5
@@ -81,7 +79,7 @@ def make_indexer(stores: Stores, site: Site, reader: PageReader) -> Indexer:
         embedder=stores.embedder,
         reader=reader,
         clock=SystemClock(),
-        sizes=SIZES,
+        sizes=stores.sizes,
     )
 
 
@@ -127,11 +125,12 @@ async def work(column: Column, site: Site, roles: str) -> None:
 
 
 async def main(column: Column, start: str, roles: str) -> None:
-    """Servers may be away when it starts."""
+    """Servers may be away when it starts, and another embedding model may have taken over: whoever keeps services
+    running starts it again."""
     while True:
         try:
             return await work(column, docs_site(start), roles)
-        except* StoreUnavailable as error:
+        except* (IndexMismatch, StoreUnavailable) as error:
             log.warning("worker_starts_again", reason=str(error.exceptions[0]))
         await asyncio.sleep(_AGAIN)
 
