@@ -62,8 +62,8 @@ class RetryPolicy:
 
 PASSING_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 """Of HTTP, after which a store may do what it was asked when it is asked again."""
-STORE_RETRIES = RetryPolicy(attempts=math.inf, pause=0.1, longest=5.0)
-"""For servers that are ours: asked as often as `within` allows, which is the adapter's setting."""
+STORE_RETRIES = RetryPolicy(attempts=math.inf, pause=0.1, longest=5.0, within=60.0)
+"""For servers that are ours: asked as often as `within` allows."""
 
 
 def not_now(error: Exception) -> float | None:

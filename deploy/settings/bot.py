@@ -12,6 +12,8 @@ from pydantic_core import PydanticCustomError
 from deploy.settings.messages import TAKES
 from deploy.settings.site import SettingsTable
 
+MAX_EVENT_DAYS = 14
+"""The event log keeps questions and answers so long, for who must read them again after an outage."""
 _KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
 _KEYS = "keys of 32 bytes in URL-safe base64, with commas between them"
 
@@ -31,11 +33,6 @@ Keys = Annotated[SecretStr, AfterValidator(_keys), f"{_KEYS} (secret)"]
 
 class BotSettings(SettingsTable):
     keep_days: int = Field(default=90, ge=1, le=36_500, description="Days that questions and answers are kept.")
-    event_days: int = Field(
-        default=14,
-        ge=1,
-        description="Days that the event log keeps questions and answers, but never longer than keep_days.",
-    )
     keys: Keys | None = Field(
         default=None,
         description="The keys under which Slack tokens are kept: the first one seals, all of them open. "
@@ -49,7 +46,7 @@ class BotSettings(SettingsTable):
     @property
     def keep_events(self) -> timedelta:
         """A question that is read again from the log must still be known, or it would be answered again."""
-        return timedelta(days=min(self.event_days, self.keep_days))
+        return timedelta(days=min(MAX_EVENT_DAYS, self.keep_days))
 
     @property
     def sealing_keys(self) -> tuple[str, ...]:

@@ -20,8 +20,9 @@ class IndexSettings(SettingsTable):
         "all-MiniLM-L6-v2 reads 256 and drops the rest in silence, and 160 was measured best with it.",
     )
     max_page_bytes: int = Field(default=10_000_000, ge=1, description="Pages larger than this are skipped.")
-    guard_share: Share = Field(default=0.10, description="Nothing goes if a larger share of a site's pages would go.")
-    guard_pages: int = Field(default=5, ge=0, description="As many pages may go whatever their share.")
+    guard_share: Share = Field(
+        default=0.10, description="Nothing goes if a larger share of a site's pages would go, and more than 5."
+    )
 
 
 class WatchSettings(SettingsTable):

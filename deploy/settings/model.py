@@ -1,4 +1,4 @@
-"""[model], [router], [judge]: the models that answer, route and judge; [enrichment], [evaluation]: what their runs may take."""
+"""[model], [router], [judge]: the models that answer, route and judge."""
 
 from __future__ import annotations
 
@@ -73,19 +73,3 @@ class ModelSettings(EndpointSettings):
         if self.provider == "auto":
             return "anthropic" if self.api_key else "extractive"
         return self.provider
-
-
-class EnrichmentSettings(SettingsTable):
-    max_cost: float = Field(
-        default=5.0, gt=0, description="US dollars that one run may cost, where the model's prices are known."
-    )
-    max_tokens: int | None = Field(
-        default=None, ge=1, description="Tokens that one run may take, read and written together; not set: any number."
-    )
-    concurrency: int = Field(default=4, ge=1, le=64, description="Sections that the model is asked about side by side.")
-
-
-class EvaluationSettings(SettingsTable):
-    concurrency: int = Field(
-        default=4, ge=1, le=64, description="Questions under way side by side; seconds a question are measured at this."
-    )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from deploy.settings.messages import TAKES
 from deploy.settings.site import SettingsTable, StrategyName
 
 
@@ -33,28 +31,20 @@ class NavigatorSettings(SettingsTable):
         description="How questions are answered where neither the site nor the channel says. All but rit and vanilla "
         "need a model.",
     )
-    budget: int = Field(default=10, ge=2, le=100, description="Tool calls for one question (the paper's B).")
-    toc_budget: int = Field(default=3, ge=1, description="How many of them may be GetToC (the paper's B_s).")
-
+    budget: int = Field(
+        default=10,
+        ge=2,
+        le=100,
+        description="rit: tool calls for one question (the paper's B), of which at most 3 are GetToC (B_s).",
+    )
     read_characters: int = Field(
         default=60_000, ge=1000, description="The most text that one Read gives, in characters."
     )
-
-    @field_validator("toc_budget")
-    @classmethod
-    def _leaves_a_read(cls, value: int, info: ValidationInfo) -> int:
-        budget = info.data.get("budget", value + 1)
-        if value < budget:
-            return value
-        raise PydanticCustomError(TAKES, "a whole number below navigator.budget, so that a call is left to read")
 
 
 class StrategiesSettings(SettingsTable):
     chunks: int = Field(
         default=5, ge=1, le=200, description="vanilla, rdr2: chunks that a question is answered or routed from (k)."
-    )
-    budget: int = Field(
-        default=10, ge=1, le=100, description="agentic, interact, pageindex: tool calls for one question (B)."
     )
     document: Literal["page", "subtree"] = Field(
         default="page", description="pageindex: what a document is: a page, or the pages under one parent."

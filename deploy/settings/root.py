@@ -22,7 +22,7 @@ from deploy.settings.bot import AnswersSettings, BotSettings
 from deploy.settings.index import EmbeddingSettings, IndexSettings, WatchSettings
 from deploy.settings.messages import TAKES, default, did_you_mean, fields, takes
 from deploy.settings.messages import SettingsError as SettingsError
-from deploy.settings.model import EndpointSettings, EnrichmentSettings, EvaluationSettings, ModelSettings
+from deploy.settings.model import EndpointSettings, ModelSettings
 from deploy.settings.process import HttpSettings, LogSettings
 from deploy.settings.retrieval import NavigatorSettings, RetrievalSettings, StrategiesSettings
 from deploy.settings.site import WITHOUT_A_MODEL, Sites, SiteSettings, StrategyName
@@ -50,8 +50,6 @@ class Settings(BaseSettings):
     strategies: StrategiesSettings = StrategiesSettings()
     router: EndpointSettings = EndpointSettings()
     judge: EndpointSettings = EndpointSettings()
-    enrichment: EnrichmentSettings = EnrichmentSettings()
-    evaluation: EvaluationSettings = EvaluationSettings()
     bot: BotSettings = BotSettings()
     slack: SlackSettings = SlackSettings()
     answers: AnswersSettings = AnswersSettings()

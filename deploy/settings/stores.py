@@ -44,9 +44,6 @@ class StoresSettings(SettingsTable):
     qdrant_ca_file: Path | None = Field(
         default=None, description="cluster: a file of certificate authorities to trust for Qdrant."
     )
-    patience: float = Field(
-        default=60.0, ge=0, description="cluster: seconds to go on trying while a store does not answer."
-    )
 
 
 class EventsSettings(SettingsTable):

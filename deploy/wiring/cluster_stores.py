@@ -73,7 +73,6 @@ def _vectors(settings: Settings, embedder: Embedder, *, beside: bool = False) ->
         beside=beside,
         api_key=secret_text(stores.qdrant_api_key),
         ca_file=str(stores.qdrant_ca_file) if stores.qdrant_ca_file else None,
-        patience=stores.patience,
     )
 
 
@@ -88,7 +87,6 @@ def _opensearch(settings: Settings) -> OpenSearch:
         user=stores.opensearch_user,
         password=secret_text(stores.opensearch_password),
         ca_file=str(stores.opensearch_ca_file) if stores.opensearch_ca_file else None,
-        patience=stores.patience,
     )
 
 

@@ -190,8 +190,8 @@ async def _state(stores: Stores, languages: Sequence[str], scope: Scope) -> str:
     ]
     retrieval = stores.settings.retrieval
     notes = sorted((kind, total.found) for kind, total in (await stores.notes.totals()).items())
-    shown = [retrieval.outline, notes if retrieval.summaries else None]
-    return sha256(stores.embedder.name, repr([sorted(languages), *shown]), *sorted(pages))
+    shown = [sorted(languages), retrieval.outline, notes if retrieval.summaries else None]
+    return sha256(stores.embedder.name, repr(shown), *sorted(pages))
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Watching:
                 parser=parser,
                 clock=clock,
                 pace=pace,
-                guard=Guard(settings.index.guard_share, settings.index.guard_pages),
+                guard=Guard(settings.index.guard_share),
                 every=settings.watch.every,
                 workers=settings.index.concurrency,
             )

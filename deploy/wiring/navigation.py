@@ -80,12 +80,9 @@ def strategy_deps(
     """What every strategy stands on, as the settings say; `recipe` and `bounds` in place of theirs."""
     settings = stores.settings
     asked = settings.navigator
-    rit_bounds = RitBounds(
-        budget=asked.budget,
-        toc_budget=asked.toc_budget,
-        read_characters=asked.read_characters,
-        outline=settings.retrieval.outline,
-    )
+    rit_bounds = RitBounds(asked.budget, read_characters=asked.read_characters, outline=settings.retrieval.outline)
+    # However few calls there are, one is left to read.
+    rit_bounds = replace(rit_bounds, toc_budget=min(rit_bounds.toc_budget, asked.budget - 1))
     notes = stores.notes if settings.retrieval.summaries else None
     retriever = Retriever(stores.trees, stores.index, stores.embedder, recipe or recipe_of(settings), languages, notes)
     return StrategyDeps(

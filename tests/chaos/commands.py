@@ -21,7 +21,6 @@ SETTINGS = """
 [index]
 folder = "{folder}/data"
 guard_share = 1.0
-guard_pages = 100000
 [watch]
 every = 1
 [http]
@@ -51,7 +50,7 @@ def commands(plan: Plan, docs: DocSite) -> Rig:
     @asynccontextmanager
     async def stores() -> AsyncIterator[Stores]:
         async with open_stores(settings, "the crash test") as opened:
-            yield Stores(opened.trees, opened.index, opened.embedder)
+            yield Stores(opened.trees, opened.index, opened.embedder, opened.sizes)
 
     @asynccontextmanager
     async def scratch() -> AsyncIterator[Stores]:
@@ -61,7 +60,7 @@ def commands(plan: Plan, docs: DocSite) -> Rig:
         assert await process.wait() == 0, "ritbot index failed"
         fresh = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
         async with open_stores(fresh, "the crash test") as opened:
-            yield Stores(opened.trees, opened.index, opened.embedder)
+            yield Stores(opened.trees, opened.index, opened.embedder, opened.sizes)
 
     return Rig(
         everyone={"ritbot watch": [sys.executable, "-m", "tests.chaos.quick_watch", str(config)]},

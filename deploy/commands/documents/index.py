@@ -130,7 +130,7 @@ async def _one(
                 parser=stores.parser,
                 make_indexer=stores.indexer,
                 clock=stores.clock,
-                guard=Guard(index.guard_share, index.guard_pages),
+                guard=Guard(index.guard_share),
                 everything=Everything(since, accept),
                 notes=stores.notes,
                 workers=index.concurrency,

@@ -18,6 +18,11 @@ from navigator.batch.runner import Progress, Show
 from navigator.evaluation.questions import EvalQuestion, QuestionsError, load_questions
 from navigator.evaluation.report.formats import money
 
+DEFAULT_RUN_DOLLARS = 5.0
+"""Of a run whose command line names no other ceiling."""
+DEFAULT_WORKERS = 4
+"""Questions under way side by side where the command line says nothing; seconds a question are measured at this."""
+
 
 def need_model(settings: Settings, command: str) -> None:
     """Raises SettingsError where none is set."""

@@ -29,6 +29,8 @@ from deploy.commands.command_line import (
 )
 from deploy.commands.display import say, tell_interrupted
 from deploy.commands.evaluation.batch import (
+    DEFAULT_RUN_DOLLARS,
+    DEFAULT_WORKERS,
     batch_bar,
     ledger_of,
     need_model,
@@ -49,8 +51,6 @@ from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.routing.curated import HELD_OUT, TRAIN, CuratedFolder, CurationSummary
 from navigator.evaluation.routing.curation import QUESTIONS_TAKEN_UP, Curation
 
-DEFAULT_CURATE_DOLLARS = 5.0
-"""Of a run where nothing else is said."""
 MAX_ACTIONS_TOKENS = 2_048
 """What a reply may take; actions take a few dozen."""
 
@@ -126,15 +126,16 @@ async def _run(
     console: Console,
 ) -> int:
     settings, deps = stores.settings, strategy_deps(stores, languages)
-    ledger = ledger_of(settings, wanted.max_cost or DEFAULT_CURATE_DOLLARS, wanted.max_tokens)
+    ledger = ledger_of(settings, wanted.max_cost or DEFAULT_RUN_DOLLARS, wanted.max_tokens)
 
     def told(progress: Progress) -> tuple[int, str]:
         return progress.outcomes[QUESTIONS_TAKEN_UP], f"{progress.done:,} pages, {spent(ledger.used)}"
 
     with batch_bar(console, "questions", len(questions), told) as show:
         async with metered_model(settings, ledger, max_output_tokens=MAX_ACTIONS_TOKENS) as model:
-            workers = settings.evaluation.concurrency
-            progress = await Curation(deps, model, folder, scope=scope, workers=workers, show=show).run(questions)
+            progress = await Curation(deps, model, folder, scope=scope, workers=DEFAULT_WORKERS, show=show).run(
+                questions
+            )
     known = f", {progress.known:,} were known" if progress.known else ""
     say(console, f"{progress.done:,} pages looked at{known}, for {spent(ledger.used)}.")
     tell_end(console, progress)

@@ -19,6 +19,7 @@ from deploy.commands.command_line import (
     Config,
     DryRun,
     Folder,
+    MaxTokens,
     OneSite,
     console,
     needs_index,
@@ -28,7 +29,15 @@ from deploy.commands.command_line import (
 )
 from deploy.commands.display import say, tell_interrupted
 from deploy.commands.documents.reindex import announce_pages, by_site, reread_site
-from deploy.commands.evaluation.batch import batch_bar, ledger_of, need_model, need_prices, spent, tell_end
+from deploy.commands.evaluation.batch import (
+    DEFAULT_RUN_DOLLARS,
+    batch_bar,
+    ledger_of,
+    need_model,
+    need_prices,
+    spent,
+    tell_end,
+)
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
@@ -53,23 +62,18 @@ def command(
     summaries: Annotated[bool, typer.Option("--summaries", help="Summaries and keywords; no outlines.")] = False,
     outlines: Annotated[bool, typer.Option("--outlines", help="Titles inside long sections; no summaries.")] = False,
     max_cost: Annotated[
-        float | None, typer.Option(help="US dollars that this run may cost; else enrichment.max_cost.")
+        float | None, typer.Option(help="US dollars that this run may cost; else 5, where prices are known.")
     ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Tokens that this run may take; else enrichment.max_tokens.")
-    ] = None,
+    max_tokens: MaxTokens = None,
     dry_run: DryRun = False,
     config: Config = None,
     folder: Folder = None,
 ) -> None:
     settings = settings_of(config, folder)
     positive(max_cost, "--max-cost")
-    positive(max_tokens, "--max-tokens")
     needs_index(settings)
-    ceilings = {"max_cost": max_cost, "max_tokens": max_tokens}
-    settings = bounded(settings, {name: value for name, value in ceilings.items() if value is not None})
     both = summaries == outlines
-    wanted = EnrichOptions(site, both or summaries, both or outlines, dry_run)
+    wanted = EnrichOptions(site, both or summaries, both or outlines, max_cost, max_tokens, dry_run)
     raise typer.Exit(run(enrich(settings, wanted, console)))
 
 
@@ -78,6 +82,8 @@ class EnrichOptions:
     site: str | None = None
     summaries: bool = True
     outlines: bool = True
+    max_cost: float | None = None
+    max_tokens: int | None = None
     dry_run: bool = False
 
     @property
@@ -87,11 +93,6 @@ class EnrichOptions:
         return [kind for kind, wanted in kinds if wanted]
 
 
-def bounded(settings: Settings, ceilings: Mapping[str, float]) -> Settings:
-    """The settings with other ceilings."""
-    return settings.model_copy(update={"enrichment": settings.enrichment.model_copy(update=dict(ceilings))})
-
-
 async def enrich(settings: Settings, wanted: EnrichOptions, console: Console) -> int:
     """0: nothing is left to ask, or a dry run; 1: something is left; 130: interrupted. Raises IngestError,
     SettingsError."""
@@ -99,8 +100,8 @@ async def enrich(settings: Settings, wanted: EnrichOptions, console: Console) ->
     known.need(wanted.site)
     if not wanted.dry_run:
         need_model(settings, "enrich")
-        if settings.enrichment.max_tokens is None:
-            need_prices(settings, "a ceiling in tokens with --max-tokens or enrichment.max_tokens")
+        if wanted.max_tokens is None:
+            need_prices(settings, "a ceiling in tokens with --max-tokens")
     async with open_stores(settings, "ritbot enrich") as stores:
         for kind in wanted.kinds:
             console.print(f"{MISSING_NOTES[kind]}: {_told(await _plan(stores, wanted.site, kind))}", soft_wrap=True)
@@ -139,8 +140,7 @@ class _EnrichRun:
 
     async def run(self) -> int:
         settings, complete = self._stores.settings, True
-        enrichment = settings.enrichment
-        ledger = ledger_of(settings, enrichment.max_cost, enrichment.max_tokens)
+        ledger = ledger_of(settings, self._wanted.max_cost or DEFAULT_RUN_DOLLARS, self._wanted.max_tokens)
         async with metered_model(settings, ledger, max_output_tokens=MAX_NOTE_TOKENS) as model:
             for kind in self._wanted.kinds:
                 progress = await self._ask(kind, model)
@@ -162,7 +162,7 @@ class _EnrichRun:
             return progress.done + progress.failed, spent(writer.used) + (f" · {useless} of no use" if useless else "")
 
         with batch_bar(self._console, "sections", total, told) as show:
-            writer = NoteWriter(model, stores.notes, workers=stores.settings.enrichment.concurrency, show=show)
+            writer = NoteWriter(model, stores.notes, show=show)
             progress = await writer.run(_unwritten(stores, site, kind))
         what = "Outlines" if kind == "outline" else "Summaries"
         say(self._console, f"{what} written: {progress.outcomes['kept']:,}, for {spent(writer.used)}.")

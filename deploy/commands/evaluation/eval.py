@@ -29,7 +29,7 @@ from deploy.commands.command_line import (
     settings_of,
 )
 from deploy.commands.display import INTERRUPTED
-from deploy.commands.evaluation.batch import batch_bar, questions_in, spent
+from deploy.commands.evaluation.batch import DEFAULT_WORKERS, batch_bar, questions_in, spent
 from deploy.commands.evaluation.reports import page_writer, print_summary, write_reports
 from deploy.commands.evaluation.router_score import RouterScoreOptions, score
 from deploy.serving.answer_source import check_scope
@@ -56,6 +56,7 @@ from navigator.evaluation.judging.judges import Examination, Judges
 from navigator.evaluation.report.formats import money
 from navigator.evaluation.runner import ANSWERED, EvalRun
 from navigator.strategies.build import FOR_PEOPLE
+from navigator.strategies.strategy import StrategyBounds
 
 
 def command(
@@ -167,7 +168,7 @@ async def evaluate(
 
 
 def _workers(settings: Settings, wanted: EvalOptions) -> int:
-    return wanted.concurrency or settings.evaluation.concurrency
+    return wanted.concurrency or DEFAULT_WORKERS
 
 
 def _announce(console: Console, run: EvalRun, folder: RunFolder) -> None:
@@ -196,7 +197,7 @@ def _estimate(settings: Settings, run: EvalRun) -> Estimate:
     return estimate(
         [candidate.contender for _, candidate in unanswered],
         inquiries,
-        budgets=(settings.navigator.budget, settings.strategies.budget),
+        budgets=(settings.navigator.budget, StrategyBounds().budget),
         prices=prices_of(settings),
         judge_prices=prices_of(settings.judging),
     )

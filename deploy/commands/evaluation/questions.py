@@ -25,6 +25,7 @@ from deploy.commands.command_line import (
 )
 from deploy.commands.display import say, tell_interrupted
 from deploy.commands.evaluation.batch import (
+    DEFAULT_WORKERS,
     batch_bar,
     ledger_of,
     need_model,
@@ -223,7 +224,7 @@ class _ProposeRun:
                     self._file,
                     count=self._wanted.count,
                     examples=self._examples,
-                    workers=settings.evaluation.concurrency,
+                    workers=DEFAULT_WORKERS,
                     show=show,
                 )
                 return await proposing.run(materials), ledger

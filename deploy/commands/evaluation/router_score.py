@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bot.terminal.console import print_json
 from deploy.commands.display import say
-from deploy.commands.evaluation.batch import batch_bar, need_prices, spent, tell_end, text_in
+from deploy.commands.evaluation.batch import DEFAULT_WORKERS, batch_bar, need_prices, spent, tell_end, text_in
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
@@ -47,7 +47,7 @@ async def score(settings: Settings, wanted: RouterScoreOptions, console: Console
     ledger = Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens)
     with batch_bar(console, "examples", len(examples), lambda p: (p.done + p.failed, spent(ledger.used))) as show:
         async with metered_model(router, ledger) as model:
-            workers = wanted.concurrency or settings.evaluation.concurrency
+            workers = wanted.concurrency or DEFAULT_WORKERS
             found = await score_router(model, examples, workers=workers, show=show)
     if as_json:
         print_json(asdict(found))

@@ -81,7 +81,7 @@ class OpenSearch:
         password: str | None = None,
         ca_file: str | None = None,
         timeout: float = 30.0,
-        patience: float = 60.0,
+        patience: float = STORE_RETRIES.within,
     ) -> None:
         self._url = url
         self._auth = (user, password or "") if user is not None else None

@@ -70,7 +70,7 @@ class QdrantVectors:
         api_key: str | None = None,
         ca_file: str | None = None,
         timeout: int = 30,
-        patience: float = 60.0,
+        patience: float = STORE_RETRIES.within,
     ) -> None:
         self._url = url
         address = urlsplit(url)

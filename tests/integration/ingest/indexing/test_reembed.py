@@ -190,7 +190,7 @@ async def embedded(tmp_path: Path) -> AsyncIterator[Column]:
 async def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Column]:
     url, qdrant = request.getfixturevalue("opensearch").url, request.getfixturevalue("qdrant")
     name = own_name()
-    stores = StoresSettings(kind="cluster", name=name, opensearch_url=url, qdrant_url=qdrant, patience=10.0)
+    stores = StoresSettings(kind="cluster", name=name, opensearch_url=url, qdrant_url=qdrant)
     async with AsyncExitStack() as stack:
         yield Column(stack, Settings(index=IndexSettings(folder=tmp_path / "data"), stores=stores))
     remove(f"{url}/{name}-*")

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from deploy.commands.documents.index import index_sites
 from deploy.commands.evaluation.curate import CurateOptions, curate
-from deploy.commands.evaluation.enrich import EnrichOptions, bounded, enrich
+from deploy.commands.evaluation.enrich import EnrichOptions, enrich
 from deploy.commands.evaluation.eval import evaluate
 from deploy.commands.evaluation.questions import ProposeOptions, propose
 from deploy.commands.evaluation.router_score import RouterScoreOptions, score
 from deploy.settings.index import EmbeddingSettings, IndexSettings
-from deploy.settings.model import EnrichmentSettings, EvaluationSettings, ModelSettings
+from deploy.settings.model import ModelSettings
 from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.evaluation import EvalOptions
@@ -55,7 +55,7 @@ class Place:
     settings: Settings
 
     async def enrich(self, settings: Settings, console: Console) -> int:
-        return await enrich(bounded(settings, {"max_cost": CEILING}), EnrichOptions(), console)
+        return await enrich(settings, EnrichOptions(max_cost=CEILING), console)
 
     async def questions(self, settings: Settings, console: Console) -> int:
         wanted = ProposeOptions("house", self.folder / "proposed.jsonl", count=MANY, max_cost=CEILING)
@@ -90,8 +90,6 @@ async def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
         index=IndexSettings(folder=folder / "data"),
         embedding=EmbeddingSettings(model=str(tiny_model(folder / "tiny"))),
         sites=(SiteSettings(name="house", start=str(folder / "html"), base_url="https://house.example/docs/"),),
-        enrichment=EnrichmentSettings(concurrency=16),
-        evaluation=EvaluationSettings(concurrency=16),
     )
     await index_sites(settings, [settings.site("house")], Console(file=StringIO()))
     return Place(folder, settings)

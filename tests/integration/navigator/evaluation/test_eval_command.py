@@ -15,7 +15,7 @@ from deploy.commands.documents.index import index_sites
 from deploy.commands.evaluation.eval import evaluate
 from deploy.settings.index import EmbeddingSettings, IndexSettings
 from deploy.settings.messages import SettingsError
-from deploy.settings.model import EndpointSettings, EvaluationSettings, ModelSettings, PriceSettings
+from deploy.settings.model import EndpointSettings, ModelSettings, PriceSettings
 from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.evaluation import EvalOptions
@@ -59,16 +59,14 @@ class Place:
             }
         )
         judging = EndpointSettings(name=JUDGE, prices=judge)
-        return self.settings.model_copy(
-            update={"model": model, "judge": judging, "evaluation": EvaluationSettings(concurrency=1)}
-        )
+        return self.settings.model_copy(update={"model": model, "judge": judging})
 
     async def evaluated(self, out: Path, settings: Settings | None = None, **wanted: Any) -> tuple[int, str]:
         told = StringIO()
         questions = wanted.pop("questions", self.folder / "questions.jsonl")
         status = await evaluate(
             settings or self.settings,
-            EvalOptions(questions, out=out, **wanted),
+            EvalOptions(questions, out=out, concurrency=1, **wanted),
             Scope(),
             ("en",),
             Console(file=told, width=160),

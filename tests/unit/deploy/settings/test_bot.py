@@ -40,7 +40,6 @@ def test_what_is_no_key_is_told_without_showing_it(keys: str) -> None:
 def test_the_event_log_keeps_nothing_longer_than_the_answer_log() -> None:
     assert load(None, HOME).bot.keep_events == timedelta(days=14)
     assert load(None, {**HOME, "RITBOT_BOT__KEEP_DAYS": "3"}).bot.keep_events == timedelta(days=3)
-    assert load(None, {**HOME, "RITBOT_BOT__EVENT_DAYS": "20"}).bot.keep_events == timedelta(days=20)
 
 
 def test_the_setting_that_errors_name_exists() -> None:

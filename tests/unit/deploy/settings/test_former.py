@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 
 from bot.answering.lease import LeaseTimings
+from deploy.commands.evaluation.batch import DEFAULT_WORKERS
+from deploy.settings.bot import MAX_EVENT_DAYS
 from deploy.settings.former import FIXED, RENAMED
 from deploy.settings.messages import SettingsError, fields
 from deploy.settings.root import Settings, load
 from deploy.settings.sources import variable
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.group import GroupTiming
+from ingest.retry import STORE_RETRIES
 from ingest.text.chunks import PATH_TOKENS
+from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from navigator.agent.prompts import RitBounds
 from navigator.enrichment.note_prompts import LONG_SECTION_TOKENS, MAX_SUMMARY_WORDS
@@ -43,9 +47,9 @@ def test_a_setting_that_became_a_constant_is_taken_and_told(tmp_path: Path) -> N
 
 
 def test_a_setting_that_was_renamed_counts_and_is_told_what_it_is_called_now(tmp_path: Path) -> None:
-    toml = '[evaluation]\njudge = "grader"\nconcurrency = 2\n[evaluation.judge_prices]\ninput = 1.5\n'
+    toml = '[evaluation]\njudge = "grader"\n[evaluation.judge_prices]\ninput = 1.5\n'
     settings = loaded(tmp_path, toml, RITBOT_EVALUATION__JUDGE_API_KEY="k")
-    assert (settings.judge.name, settings.judge.prices.input, settings.evaluation.concurrency) == ("grader", 1.5, 2)
+    assert (settings.judge.name, settings.judge.prices.input) == ("grader", 1.5)
     assert settings.judge.api_key
     assert told(settings, tmp_path) == [
         "evaluation.judge_api_key (RITBOT_EVALUATION__JUDGE_API_KEY) is called judge.api_key now",
@@ -94,6 +98,8 @@ def test_what_is_told_of_a_constant_is_true() -> None:
     pace, rit, others = Pace(), RitBounds(), StrategyBounds()
     true: dict[tuple[str, ...], object] = {
         ("index", "path_tokens"): PATH_TOKENS,
+        ("index", "guard_pages"): Guard().pages,
+        ("stores", "patience"): STORE_RETRIES.within,
         ("events", "timeout"): Connection(()).timeout,
         ("events", "session"): GroupTiming().session,
         **{
@@ -101,9 +107,15 @@ def test_what_is_told_of_a_constant_is_true() -> None:
             for name in ("first", "soonest", "slowest", "full", "misses", "missing_for")
         },
         ("retrieval", "k_per_node"): Recipe().chunks_per_node,
+        ("navigator", "toc_budget"): rit.toc_budget,
         ("navigator", "read_limit"): rit.read_limit,
         ("navigator", "context_warning"): rit.context_share,
-        **{("strategies", name): getattr(others, name) for name in ("search_chunks", "document_chunks", "expansions")},
+        **{
+            ("strategies", name): getattr(others, name)
+            for name in ("budget", "search_chunks", "document_chunks", "expansions")
+        },
+        ("enrichment", "concurrency"): DEFAULT_WORKERS,
+        ("bot", "event_days"): MAX_EVENT_DAYS,
         ("enrichment", "summary_words"): MAX_SUMMARY_WORDS,
         ("enrichment", "long_section"): LONG_SECTION_TOKENS,
         ("answers", "lease"): LeaseTimings().lease,

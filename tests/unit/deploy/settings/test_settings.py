@@ -180,7 +180,10 @@ def test_a_home_that_does_not_exist_is_told(write: Write) -> None:
         ("[index]\nconcurrency = 0", "index.concurrency (FILE): got 0; it takes a whole number from 1 to 256"),
         ("[index]\nconcurrency = 1.5", "index.concurrency (FILE): got 1.5; it takes a whole number from 1 to 256"),
         ("[index]\nguard_share = nan", "index.guard_share (FILE): got nan; it takes a number from 0 to 1"),
-        ("[navigator]\ntoc_budget = -1", "navigator.toc_budget (FILE): got -1; it takes a whole number, 1 or more"),
+        (
+            "[navigator]\nread_characters = 9",
+            "navigator.read_characters (FILE): got 9; it takes a whole number, 1000 or more",
+        ),
         ("[model]\ntimeout = 0", "model.timeout (FILE): got 0; it takes a number above 0"),
         ("[embedding]\nallow_download = 3", "embedding.allow_download (FILE): got 3; it takes true or false"),
         ('[retrieval]\noutline = "xml"', 'retrieval.outline (FILE): got "xml"; it takes "outline" or "json"'),
@@ -193,11 +196,6 @@ def test_a_home_that_does_not_exist_is_told(write: Write) -> None:
         ),
         ("[modle]\nname = 1", "modle (FILE): there is no such setting; did you mean model?"),
         ("[zzz]\nqqq = 1", "zzz (FILE): there is no such setting"),
-        (
-            "[navigator]\nbudget = 4\ntoc_budget = 4",
-            "navigator.toc_budget (FILE): got 4; it takes a whole number below navigator.budget, "
-            "so that a call is left to read",
-        ),
         (
             '[model]\nbase_url = "localhost:80"',
             'model.base_url (FILE): got "localhost:80"; it takes an http:// or https:// address',
@@ -269,7 +267,7 @@ def test_everything_wrong_is_told_at_once(write: Write) -> None:
 
 def test_the_whole_message_counts_what_is_wrong(write: Write) -> None:
     with pytest.raises(SettingsError, match=r"^2 settings are wrong:\n  index\.\w+ .*\n  index\.\w+ "):
-        load(write("[index]\nconcurrency = 0\nguard_pages = -1\n"), HOME)
+        load(write("[index]\nconcurrency = 0\nguard_share = -1\n"), HOME)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +425,6 @@ def test_the_defaults_are_those_of_the_code_that_uses_them(write: Write) -> None
     navigator, retrieval = settings.navigator, settings.retrieval
     assert RitBounds() == RitBounds(
         navigator.budget,
-        navigator.toc_budget,
         read_characters=navigator.read_characters,
         outline=retrieval.outline,
     )
