@@ -6,6 +6,7 @@
 
 BIN := .venv/bin
 READY := .venv/.ready
+LIGHT := .venv/.ready-without-pytorch
 MANUAL := build/manual/.built
 LOCK := deploy/requirements.lock
 
@@ -13,15 +14,15 @@ LOCK := deploy/requirements.lock
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo play test check fast chaos bench-retrieval bench-parse bench-events bench-cycle cluster manual lock clean
+.PHONY: help demo play test check fast chaos bench-retrieval bench-parse bench-embed bench-events bench-cycle cluster manual lock clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(READY) $(MANUAL) ## Index ritbot's own manual, ask it four questions, then yours
+demo: $(LIGHT) $(MANUAL) ## Index ritbot's own manual, ask it four questions, then yours
 	@$(BIN)/ritbot demo --manual build/manual
 
-play: $(READY) $(MANUAL) ## Ask the whole bot in a browser, in a workspace on a local page, no account: PORT=8484
+play: $(LIGHT) $(MANUAL) ## Ask the whole bot in a browser, in a workspace on a local page, no account: PORT=8484
 	@$(BIN)/python -m tests.play --manual build/manual $(if $(PORT),--port $(PORT))
 
 test: $(READY) $(MANUAL) ## All checks and all tests
@@ -48,6 +49,9 @@ bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=fo
 bench-parse: $(READY) ## Pages a second from HTML to tree
 	@$(BIN)/python -m tests.bench.bench_parse
 
+bench-embed: $(READY) ## The default embedding model with and without PyTorch: start, speed, memory, vectors: THREADS=1
+	@$(BIN)/python -m tests.bench.bench_embed
+
 bench-events: $(READY) ## Seconds from a changed page to a search that finds it, memory of each role: PAGES=100 EDITS=20
 	@$(BIN)/python -m tests.bench.bench_events
 
@@ -68,12 +72,12 @@ clean: ## Remove what was built and all caches, but not .venv
 	@rm -rf build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find bot deploy ingest navigator tests -name __pycache__ -prune -exec rm -rf {} +
 
-$(READY): pyproject.toml $(LOCK) deploy/install.py
+$(READY) $(LIGHT): pyproject.toml $(LOCK) deploy/pytorch.txt deploy/install.py
 	@test -n "$(PYTHON)" || { echo "ritbot needs Python 3.11 or newer, and no python3 here is." \
 		"Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@TMPDIR="$(CURDIR)/.cache/tmp" "$(PYTHON)" -m deploy.install
+	@TMPDIR="$(CURDIR)/.cache/tmp" "$(PYTHON)" -m deploy.install $(if $(filter $(LIGHT),$@),--without-pytorch)
 
-$(MANUAL): $(shell find deploy/manual 2>/dev/null) $(shell find ingest navigator bot deploy -name "*.py") | $(READY)
+$(MANUAL): $(shell find deploy/manual 2>/dev/null) $(shell find ingest navigator bot deploy -name "*.py") | $(LIGHT)
 	@echo "Building the manual (10 seconds)."
 	@rm -rf build/manual
 	@$(BIN)/sphinx-build -q -W --keep-going -b html -d build/manual-work deploy/manual build/manual

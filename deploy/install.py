@@ -1,5 +1,7 @@
 """Makes .venv ready: the exact versions of requirements.lock, then ritbot itself. `make` runs it.
 
+    python -m deploy.install [--without-pytorch]       all but what pytorch.txt names: the default model needs none of it
+
 Standard library only. It can be stopped at any moment: what was at work in .venv when it was killed is
 not trusted, and the next run starts over. Of two at once the second waits for the first.
 """
@@ -21,7 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 READY = VENV / ".ready"
+LIGHT = VENV / ".ready-without-pytorch"
 LOCK = ROOT / "deploy" / "requirements.lock"
+PYTORCH = ROOT / "deploy" / "pytorch.txt"
 CACHE = ROOT / ".cache"
 LOG = CACHE / "install.log"
 TEMP = CACHE / "tmp"
@@ -46,7 +50,7 @@ class Failed(Exception):
     """The set-up cannot go on; the message says why and what to do."""
 
 
-def main() -> int:
+def main(pytorch: bool) -> int:
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "install.lock").open("w") as lock:
         os.set_inheritable(lock.fileno(), True)  # a pip that outlives this process still holds the lock
@@ -55,10 +59,11 @@ def main() -> int:
         except BlockingIOError:
             print("Another set-up is at work here: waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if up_to_date():
+        if up_to_date(READY) or (not pytorch and up_to_date(LIGHT)):
+            LIGHT.touch()
             return 0
         try:
-            install()
+            install(pytorch)
         except Failed as error:
             print(f"\nThe set-up failed. {error}\nEverything that happened: {LOG}", file=sys.stderr)
             return 1
@@ -68,33 +73,50 @@ def main() -> int:
     return 0
 
 
-def up_to_date() -> bool:
-    sources = (LOCK, ROOT / "pyproject.toml", Path(__file__))
-    return READY.exists() and all(READY.stat().st_mtime >= source.stat().st_mtime for source in sources)
+def up_to_date(mark: Path) -> bool:
+    sources = (LOCK, PYTORCH, ROOT / "pyproject.toml", Path(__file__))
+    return mark.exists() and all(mark.stat().st_mtime >= source.stat().st_mtime for source in sources)
 
 
-def install() -> None:
+def install(pytorch: bool) -> None:
     """Raises Failed."""
     LOG.write_text("")
     shutil.rmtree(TEMP, ignore_errors=True)
     TEMP.mkdir()
     READY.unlink(missing_ok=True)
+    LIGHT.unlink(missing_ok=True)
     if VENV.exists() and (AT_WORK.exists() or not usable()):
         print("The .venv here is not whole (a set-up was stopped, or its Python went away): starting over.", flush=True)
         AT_WORK.touch()
         shutil.rmtree(VENV)
     if not VENV.exists():
         step("Creating .venv (some seconds)", [sys.executable, "-m", "venv", str(VENV)])
+    if not pytorch:
+        need_space(2)
+        wanted = TEMP / "without-pytorch.txt"
+        wanted.write_text("".join(f"{line}\n" for line in without_pytorch()))
+        what = "Installing the packages of deploy/requirements.lock but PyTorch (a minute)"
+        step(what, [*pip("install"), "--no-deps", "-r", str(wanted)])
+        install_ritbot()
+        shutil.rmtree(TEMP)
+        LIGHT.touch()
+        return
     if has_torch() or (platform.system() == "Linux" and torch_for_cpu()):
         what = "Installing the packages of deploy/requirements.lock (a minute or two)"
     else:
         need_space(10)
         what = "Installing the packages of deploy/requirements.lock, PyTorch from PyPI (about 6 GB, several minutes)"
     step(what, [*pip("install"), "-r", str(LOCK)])
-    step("Installing ritbot (some seconds)", [*pip("install"), "--no-deps", "--no-build-isolation", "-e", str(ROOT)])
+    install_ritbot()
     step("Checking that all versions fit (some seconds)", pip("check"))
     shutil.rmtree(TEMP)
     READY.touch()
+    LIGHT.touch()
+
+
+def install_ritbot() -> None:
+    """Raises Failed."""
+    step("Installing ritbot (some seconds)", [*pip("install"), "--no-deps", "--no-build-isolation", "-e", str(ROOT)])
 
 
 def usable() -> bool:
@@ -104,6 +126,13 @@ def usable() -> bool:
         return subprocess.run([PYTHON, "-c", code], check=False, capture_output=True).returncode == 0
     except OSError:
         return False
+
+
+def without_pytorch() -> list[str]:
+    """The lines of the lock that pytorch.txt does not name."""
+    names = {line.strip() for line in PYTORCH.read_text().splitlines() if not line.startswith("#")}
+    pins = (line.strip() for line in LOCK.read_text().splitlines() if not line.startswith("#"))
+    return [pin for pin in pins if pin.partition("==")[0].lower().replace("_", "-") not in names]
 
 
 def locked_torch() -> str:
@@ -201,4 +230,4 @@ def reason(log: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(pytorch="--without-pytorch" not in sys.argv))

@@ -35,5 +35,9 @@ class EmbeddingSettings(SettingsTable):
         description="The sentence-transformers model: a folder (begins with /, . or ~), a name whose weights are "
         "installed, or, with allow_download, a name on the model hub. After a change, run ritbot reembed.",
     )
-    threads: int | None = Field(default=None, ge=1, description="CPU threads for embedding; not set: torch decides.")
+    threads: int | None = Field(default=None, ge=1, description="CPU threads for embedding; not set: one a core.")
+    device: Text = Field(
+        default="cpu",
+        description="Where the model computes, as PyTorch names it: cpu, cuda, mps. All but cpu needs PyTorch.",
+    )
     allow_download: bool = Field(default=False, description="Whether weights may be fetched from the model hub.")

@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from deploy.settings.root import Settings
-from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
+from ingest.embedding.batching import BatchingEmbedder
+from ingest.embedding.weights import MINILM
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.page_reader import PageReader
 from ingest.indexing.parse_process import ParseProcess
@@ -160,10 +161,18 @@ def _import_cluster() -> None:
     import deploy.wiring.cluster_stores  # noqa: F401
 
 
-def _embedder(settings: Settings) -> SentenceTransformerEmbedder:
+def _embedder(settings: Settings) -> BatchingEmbedder:
+    """Only what embeds is imported: PyTorch takes seconds."""
     embedding = settings.embedding
+    if embedding.model == MINILM and embedding.device == "cpu":
+        from ingest.embedding.minilm import MiniLMEmbedder
+
+        return MiniLMEmbedder(threads=embedding.threads)
+    from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
+
     return SentenceTransformerEmbedder(
         embedding.model,
+        device=embedding.device,
         threads=embedding.threads,
         allow_download=embedding.allow_download,
     )

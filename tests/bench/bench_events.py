@@ -26,7 +26,7 @@ from typing import Any
 import structlog
 
 from deploy.wiring.stores import SystemClock
-from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
+from ingest.embedding.minilm import MiniLMEmbedder
 from ingest.events.announce import Announcer, to_log
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
@@ -99,7 +99,7 @@ def new_pages(docs: DocSite) -> Pages:
 class Counting:
     """The embedder; `inputs` counts what it embedded."""
 
-    def __init__(self, inner: SentenceTransformerEmbedder) -> None:
+    def __init__(self, inner: MiniLMEmbedder) -> None:
         self._inner = inner
         self.inputs = 0
 
@@ -256,7 +256,7 @@ async def at_work(trees: TreeStore, index: ChunkIndex, log: EventLog, embedder: 
             await serving
 
 
-async def embedded(folder: Path, model: SentenceTransformerEmbedder) -> dict[str, str]:
+async def embedded(folder: Path, model: MiniLMEmbedder) -> dict[str, str]:
     embedder = Counting(model)
     async with (
         SqliteTreeStore(folder / "trees.sqlite") as trees,
@@ -267,7 +267,7 @@ async def embedded(folder: Path, model: SentenceTransformerEmbedder) -> dict[str
         return await measure(bench)
 
 
-async def cluster(kafka: Kafka, node: Node, qdrant: QdrantServer, model: SentenceTransformerEmbedder) -> dict[str, str]:
+async def cluster(kafka: Kafka, node: Node, qdrant: QdrantServer, model: MiniLMEmbedder) -> dict[str, str]:
     embedder = Counting(model)
     async with (
         OpenSearch(node.url) as server,
@@ -289,7 +289,7 @@ async def main() -> None:
         kafka = stack.enter_context(Kafka(folder / "kafka"))
         node = stack.enter_context(Node())
         qdrant = stack.enter_context(QdrantServer(folder / "qdrant"))
-        async with SentenceTransformerEmbedder() as model:
+        async with MiniLMEmbedder() as model:
             await model.embed_query("warm")
             columns = [await embedded(folder / "data", model), await cluster(kafka, node, qdrant, model)]
         print(f"| {'':44} | {'embedded':24} | {'Kafka + OpenSearch':24} |")

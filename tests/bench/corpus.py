@@ -18,7 +18,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.embedding.sentence_transformers import MINILM, SentenceTransformerEmbedder
+from ingest.embedding.batching import BatchingEmbedder
+from ingest.embedding.minilm import MiniLMEmbedder
+from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.ports import Vector
 
 REPOSITORY = Path(__file__).parents[2]
@@ -57,7 +59,7 @@ def questions() -> list[Question]:
 class CachedEmbedder:
     """An Embedder that remembers, in one SQLite file, every text it ever embedded."""
 
-    def __init__(self, inner: SentenceTransformerEmbedder, path: Path) -> None:
+    def __init__(self, inner: BatchingEmbedder, path: Path) -> None:
         self._inner = inner
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(path)
@@ -100,5 +102,6 @@ class CachedEmbedder:
 
 @asynccontextmanager
 async def embedder() -> AsyncIterator[CachedEmbedder]:
-    async with SentenceTransformerEmbedder(os.environ.get("MODEL") or MINILM) as inner:
+    model = os.environ.get("MODEL")
+    async with SentenceTransformerEmbedder(model) if model else MiniLMEmbedder() as inner:
         yield CachedEmbedder(inner, CACHE / "vectors.sqlite")

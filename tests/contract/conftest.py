@@ -23,6 +23,7 @@ from bot.store.opensearch import OpenSearchBotStore
 from bot.store.sealing import KeySeal, Seal
 from bot.store.sqlite import SqliteBotStore
 from deploy.wiring.stores import SystemClock
+from ingest.embedding.minilm import MiniLMEmbedder
 from ingest.embedding.sentence_transformers import SentenceTransformerEmbedder
 from ingest.events.kafka import group
 from ingest.events.kafka.client import Connection
@@ -126,6 +127,10 @@ async def hashing() -> AsyncIterator[Embedder]:
 
 
 def minilm() -> AbstractAsyncContextManager[Embedder]:
+    return MiniLMEmbedder()
+
+
+def on_torch() -> AbstractAsyncContextManager[Embedder]:
     return SentenceTransformerEmbedder()
 
 
@@ -133,7 +138,7 @@ EVENT_LOGS = [pytest.param(sqlite_log, id="sqlite"), pytest.param(kafka_log, id=
 TREE_STORES = [pytest.param(sqlite, id="sqlite"), pytest.param(opensearch_trees, id="opensearch")]
 CHUNK_INDEXES = [pytest.param(edge, id="edge"), pytest.param(split, id="qdrant+opensearch")]
 BOT_STORES = [pytest.param(sqlite_bot, id="sqlite"), pytest.param(opensearch_bot, id="opensearch")]
-EMBEDDERS = [pytest.param(hashing, id="hashing"), pytest.param(minilm, id="minilm")]
+EMBEDDERS = [pytest.param(hashing, id="hashing"), pytest.param(minilm, id="minilm"), pytest.param(on_torch, id="torch")]
 
 
 @pytest.fixture(params=EVENT_LOGS)

@@ -2,8 +2,8 @@
 
     fork_server.py CONTROL                                              CONTROL: the number of a socket
 
-To load torch and its kin takes most of a command's time, and every command does it anew. Here it is done once, and
-nothing else is: no module of ritbot is imported, no model loaded, no thread started. A command forked from here reads
+To load libraries takes most of a command's time, and every command does it anew. Here it is done once, and nothing
+else is: no module of ritbot is imported, no model loaded, no thread started. A command forked from here reads
 its settings, sets up its log and imports all of ritbot itself, as one started from a shell does.
 
 A message on CONTROL is a byte with four descriptors: a socket of the command, and its stdin, stdout and stderr. On
@@ -25,9 +25,9 @@ from contextlib import suppress
 
 LIBRARIES = """
     aiohttp aiokafka anthropic cryptography.fernet defusedxml.ElementTree httpx httpx2 markdown_it opensearchpy
-    protego pydantic pydantic_settings qdrant_client qdrant_edge rich.progress rich.table selectolax.lexbor
-    sentence_transformers sentencex slack_bolt.async_app snowballstemmer starlette.applications structlog
-    torch transformers.models.bert.modeling_bert typer uvicorn watchfiles
+    openvino.opset13 protego pydantic pydantic_settings qdrant_client qdrant_edge rich.progress rich.table selectolax.lexbor
+    safetensors.numpy sentencex slack_bolt.async_app snowballstemmer starlette.applications structlog
+    tokenizers typer uvicorn watchfiles
 """.split()
 
 

@@ -1,4 +1,4 @@
-"""`ritbot` commands as processes that need not load torch first: a fork server (fork_server.py) has done that.
+"""`ritbot` commands as processes that need not load their libraries first: a fork server (fork_server.py) has done that.
 
 Such a process does what one from a shell does, but that its libraries are there already, that it shares their hash
 seed with its siblings, and that they are not taken down at its end. What is about starting, about what is imported or

@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from ingest.embedding.sentence_transformers import packaged_minilm
+from ingest.embedding.weights import packaged_minilm
 
 DIMENSIONS = 32
 _TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")

@@ -20,7 +20,7 @@ from deploy.settings.root import Settings, config_file
 from deploy.wiring.events import open_events
 from deploy.wiring.navigation import anthropic_model
 from deploy.wiring.stores import Stores, open_stores, open_trees
-from ingest.embedding.sentence_transformers import MINILM, check_folder, packaged_minilm
+from ingest.embedding.weights import MINILM, check_folder, packaged_minilm
 from ingest.errors import FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
 from ingest.indexing.reindex import outdated

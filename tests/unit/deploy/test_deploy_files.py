@@ -186,10 +186,12 @@ def test_the_image_runs_as_nobody_special_and_holds_no_build_tools() -> None:
 
 
 def test_the_image_installs_the_lock_and_pytorch_for_cpus() -> None:
-    first, second = (line for line in instructions("RUN") if line.startswith("pip "))
+    first, second, light = (line for line in instructions("RUN") if "pip --python" in line)
     assert f"--index-url {CPU_INDEX} " in first
     assert "'^torch==' deploy/requirements.lock" in first
     assert "--constraint deploy/requirements.lock" in second
+    assert light.startswith('[ "$PYTORCH" = yes ] || ')
+    assert light.endswith("uninstall --yes --requirement deploy/pytorch.txt")
 
 
 def test_what_the_image_copies_is_there_and_sent_to_the_engine() -> None:

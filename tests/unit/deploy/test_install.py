@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from deploy.install import locked_torch, reachable, reason
+from deploy.install import PYTORCH, locked_torch, reachable, reason, without_pytorch
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -48,6 +50,33 @@ def test_the_lock_leaves_the_choice_between_the_builds_of_torch() -> None:
     assert [name for name in locked() if name.startswith(("nvidia-", "cuda-", "triton"))] == []
     assert locked()["torch"].local is None
     assert Version(f"{locked()['torch']}+cpu") in Requirement(locked_torch()).specifier
+
+
+def needed(without: frozenset[str] = frozenset()) -> set[str]:
+    """The names of what ritbot needs, and what that needs …, with all extras, but not by way of `without`."""
+    found: set[str] = set()
+    todo = [
+        ("ritbot", frozenset(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]))
+    ]
+    while todo:
+        name, extras = todo.pop()
+        found.add(name)
+        with suppress(PackageNotFoundError):
+            for requirement in map(Requirement, distribution(name).requires or ()):
+                child = canonicalize_name(requirement.name)
+                marker = requirement.marker
+                wanted_here = marker is None or any(marker.evaluate({"extra": extra}) for extra in {"", *extras})
+                if wanted_here and child not in found | without:
+                    todo.append((child, frozenset(requirement.extras)))
+    return found
+
+
+def test_what_is_left_out_with_pytorch_is_what_nothing_else_needs() -> None:
+    named = {line for line in PYTORCH.read_text().splitlines() if not line.startswith("#")}
+    only = needed() - needed(frozenset({"sentence-transformers"}))
+    assert named == (only & set(locked())) - {"setuptools"}  # which builds ritbot
+    assert {Requirement(pin).name for pin in without_pytorch()}.isdisjoint(named)
+    assert len(without_pytorch()) == len(locked()) - len(named)
 
 
 @pytest.mark.parametrize(
