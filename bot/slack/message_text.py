@@ -11,10 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 Payload = Mapping[str, Any]
+TOMBSTONE = "tombstone"
+"""The subtype of what is left of a deleted message that has replies: words of nobody's."""
 
 
 def own_words(message: Payload) -> str:
     """What was said: the text; or blocks, attachments, or the comment of a file where there is none."""
+    if message.get("subtype") == TOMBSTONE:
+        return ""
     text = str(message.get("text") or "").strip()
     blocks = "\n".join(_lines(message.get("blocks"))).strip()
     built = any(block.get("type") != "rich_text" for block in _dicts(message.get("blocks")))
@@ -24,8 +28,9 @@ def own_words(message: Payload) -> str:
 
 
 def forwarded_words(message: Payload) -> str:
-    """What others said, in messages that were forwarded with it."""
-    return "\n\n".join(filter(None, map(_forwarded, filter(_is_forwarded, _dicts(message.get("attachments"))))))
+    """What others said, in messages that were forwarded with it, and the beginnings of texts that were pasted as files."""
+    forwarded = map(_forwarded, filter(_is_forwarded, _dicts(message.get("attachments"))))
+    return "\n\n".join(filter(None, [*forwarded, *_pasted(message)]))
 
 
 def _dicts(value: object) -> list[Payload]:
@@ -50,6 +55,13 @@ def _attached(message: Payload) -> Iterator[str]:
             parts = [attachment.get("pretext"), attachment.get("title"), attachment.get("text"), *fields]
             said = [*(str(part) for part in parts if part), *_lines(attachment.get("blocks"))]
             yield from said or [str(attachment.get("fallback") or "")]
+
+
+def _pasted(message: Payload) -> Iterator[str]:
+    """Slack makes a file ("snippet", "post") of a long text, and shows how it begins."""
+    for file in _dicts(message.get("files")):
+        if file.get("mode") in ("snippet", "post"):
+            yield str(file.get("preview") or "").strip()
 
 
 def _comments(message: Payload) -> Iterator[str]:

@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import DeliveryFailed, SlackClosed
 from bot.model import Installation, Question
 from bot.ports import BotStore
-from bot.slack.outbound.client import SCOPES_KEY, SlackRefused, call, quiet_client
+from bot.slack.outbound.client import SCOPES_KEY, JsonObject, SlackRefused, call, quiet_client
 
 log = structlog.get_logger()
 
@@ -58,8 +58,8 @@ class Identity:
         return tuple(sorted(set(NEEDED_SCOPES) - self.scopes)) if self.scopes else ()
 
 
-GUEST_KNOWN_SECONDS = 3_600.0
-"""So long it is believed who is a guest."""
+PERSON_KNOWN_SECONDS = 3_600.0
+"""So long it is believed who is a guest, and of which company."""
 CHECKED_SECONDS = 60.0
 """So long it is believed that Slack takes the token: a health check that comes every second asks Slack once a minute."""
 
@@ -75,7 +75,7 @@ class Workspaces:
         self._identities: dict[str, Identity] = {}
         self._checked_at = -math.inf
         self._clients: dict[str, AsyncWebClient] = {}
-        self._guests: dict[tuple[str, str], tuple[bool, float]] = {}
+        self._people: dict[tuple[str, str], tuple[JsonObject, float]] = {}
 
     def client(self, token: str) -> AsyncWebClient:
         """With one's own retries; the library's are off."""
@@ -141,24 +141,37 @@ class Workspaces:
                 log.info("workspace_removed", team=found.team, enterprise=found.enterprise)
 
     async def is_guest(self, question: Question) -> bool:
-        """Whether the asker is a guest of the workspace, or a stranger to it. Asked once an hour for each person. Where Slack does
-        not say, nobody is let in."""
+        """Whether the asker is a guest of the workspace, or a stranger to it. Where Slack does not say, nobody is let in."""
         if question.user.startswith("B"):  # a workflow: members build it, and it is no person whom Slack knows
             return False
+        user = await self._person(question)
+        return not user or any(user.get(f) for f in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+
+    async def is_outsider(self, question: Question) -> bool:
+        """Whether the asker is of another company: neither of the workspace nor of its organisation (Enterprise Grid), whose
+        workspaces have channels in common."""
+        if question.asker_team in ("", question.team, question.enterprise):
+            return False
+        if not question.enterprise:
+            return True
+        of = (await self._person(question)).get("enterprise_user") or {}
+        return bool(of.get("enterprise_id") != question.enterprise)
+
+    async def _person(self, question: Question) -> JsonObject:
+        """Who asks (users.info), asked once an hour; empty where Slack does not say."""
         person = (question.team, question.user)
         now = time.monotonic()
-        self._guests = {who: known for who, known in self._guests.items() if now - known[1] < GUEST_KNOWN_SECONDS}
-        if person not in self._guests:
+        self._people = {who: known for who, known in self._people.items() if now - known[1] < PERSON_KNOWN_SECONDS}
+        if person not in self._people:
             client = await self.client_of(question.enterprise, question.team)
             try:
-                user = (await call(client.users_info, user=question.user)).get("user", {})
+                user: JsonObject = (await call(client.users_info, user=question.user)).get("user", {})
             except SlackRefused as error:
                 if error.passing:
                     raise
-                return True
-            guest = any(user.get(f) for f in ("is_restricted", "is_ultra_restricted", "is_stranger"))
-            self._guests[person] = guest, now
-        return self._guests[person][0]
+                return {}
+            self._people[person] = user, now
+        return self._people[person][0]
 
     async def _installation(self, enterprise: str, team: str) -> Installation | None:
         """The workspace's own, else its organisation's. Looked up each time: it may have changed in any process."""

@@ -146,7 +146,14 @@ async def open_listening(
 ) -> AsyncIterator[SlackRoles]:
     """What listens to Slack; its role raises BotError where Slack does not take the app token."""
     slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
-    intake = Intake(events, store, channels, workspaces.is_guest, AccessPolicy(slack.shared_channels, slack.guests))
+    intake = Intake(
+        events,
+        store,
+        channels,
+        AccessPolicy(slack.shared_channels, slack.guests),
+        is_guest=workspaces.is_guest,
+        is_outsider=workspaces.is_outsider,
+    )
     background = Background()
     client = quiet_client("", slack.api_url, secret_text(slack.proxy))
     over_socket = slack.mode == "socket"

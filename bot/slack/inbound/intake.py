@@ -28,7 +28,7 @@ SettingsOf = Callable[[str, str], Awaitable[ChannelSettings]]
 """(team, channel) -> how ritbot behaves there, defaults filled in."""
 SHUT_OUT_DAYS = 30
 """So long whoever is not let in is not told again."""
-IsGuest = Callable[[Question], Awaitable[bool]]
+AboutAsker = Callable[[Question], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,21 @@ class Intake:
     """Takes questions in. Raises StoreUnavailable where one could not be written down, or not decided on."""
 
     def __init__(
-        self, events: EventLog, store: BotStore, settings_of: SettingsOf, is_guest: IsGuest, doors: AccessPolicy
+        self,
+        events: EventLog,
+        store: BotStore,
+        settings_of: SettingsOf,
+        doors: AccessPolicy,
+        *,
+        is_guest: AboutAsker,
+        is_outsider: AboutAsker,
     ) -> None:
         self._events = events
         self._store = store
         self._settings_of = settings_of
-        self._is_guest = is_guest
         self._doors = doors
+        self._is_guest = is_guest
+        self._is_outsider = is_outsider
 
     async def hear(self, heard: IncomingMessage) -> str:
         """Something was said; what whoever said it is to be told, alone, "" for nothing. Who is not let in and asked ritbot
@@ -71,8 +79,7 @@ class Intake:
         """Why the asker is not let in, or not there; "" who is."""
         if question.kind == "shortcut" and (await self._settings_of(question.team, question.channel)).mode == "off":
             return "I am turned off in this channel. You can ask me directly, or with `/ask`."
-        outside = shared or question.asker_team not in ("", question.team)
-        if outside and not self._doors.shared:
+        if not self._doors.shared and (shared or await self._is_outsider(question)):
             return "I am closed to people outside this workspace and in channels that are shared with other companies."
         if not self._doors.guests and await self._is_guest(question):
             return "I am closed to guests of this workspace."

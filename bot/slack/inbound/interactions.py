@@ -52,6 +52,11 @@ class Interactions:
         """Thumbs up or down: kept at once, then asked why."""
         value = _value(body)
         verdict, question_id = actions.feedback_of(value)
+        exchange = await self._exchange(question_id)
+        if exchange is None:
+            return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
         given = Feedback(person_of(body), verdict, self._clock.now())
         if await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given)) is None:
             return ANSWER_GONE

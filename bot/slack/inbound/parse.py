@@ -12,12 +12,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from bot.model import Question, QuestionKind, question_id
-from bot.slack.message_text import Payload, forwarded_words, own_words
+from bot.slack.message_text import TOMBSTONE, Payload, forwarded_words, own_words
 from bot.slack.render.sanitize import unescaped
 
 SPOKEN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"})
-"""Subtypes of a message in which a person says something."""
+"""Subtypes of a message in which a person says something. A mention is one whatever its subtype: it may stand in a comment on a
+canvas or on an item of a list."""
+_NOBODYS = frozenset({"bot_message", "message_changed", "message_deleted", TOMBSTONE})
 _OTHERS = re.compile(r"<@[A-Z0-9]|<!(?:subteam\^|here|channel|everyone)")
+_TO_OTHERS = re.compile(
+    rf"\s*+(?:(?:hey|hi|hello|ok|and|so|hallo|hola|salut|ciao)\b[\s,!]*+)?(?:{_OTHERS.pattern})", re.IGNORECASE
+)
+"""The mention of somebody at the beginning, be it behind a greeting."""
 _MENTION = re.compile(r"<@([A-Z0-9]++)(?:\|[^<>]*+)?>")
 _LABELLED = re.compile(r"<(?:(?:https?|mailto):[^|<>]*+)\|([^<>]*+)>|<([a-z]++:[^|<>]*+)>|<#[A-Z0-9]++\|([^<>]*+)>")
 
@@ -57,19 +63,23 @@ def heard(body: Payload, bot_user: str) -> IncomingMessage | None:
         asker_team=str(event.get("user_team") or event.get("team") or team),
         enterprise=enterprise,
     )
-    begins = bool(mentions) and raw.lstrip().startswith("<@")
-    in_thread = question.thread != question.ts
-    to_others = not named and not direct and (begins or (in_thread and _OTHERS.search(raw) is not None))
+    anywhere = question.thread != question.ts and _OTHERS.search(raw) is not None
+    to_others = not named and not direct and (anywhere or _TO_OTHERS.match(raw) is not None)
     return IncomingMessage(question, named, to_others, bool(body.get("is_ext_shared_channel")))
 
 
 def deleted(body: Payload) -> tuple[str, str] | None:
-    """(its conversation, its ts) of a message that was deleted; None for any other event."""
+    """(its conversation, its ts) of a message that was deleted; None for any other event. One that has replies leaves a
+    tombstone, to which it was changed."""
     event: Payload = body.get("event") or {}
-    if event.get("type") != "message" or event.get("subtype") != "message_deleted":
+    left: Payload = event.get("message") or {}
+    if event.get("type") == "message" and event.get("subtype") == "message_deleted":
+        ts = str(event.get("deleted_ts"))
+    elif event.get("subtype") == "message_changed" and left.get("subtype") == TOMBSTONE:
+        ts = str(left.get("ts"))
+    else:
         return None
-    ts = str(event.get("deleted_ts"))
-    thread = (event.get("previous_message") or {}).get("thread_ts") or ts
+    thread = (event.get("previous_message") or left).get("thread_ts") or ts
     return ":".join((workspace(body)[1], str(event.get("channel")), str(thread))), ts
 
 
@@ -78,7 +88,8 @@ def _speaker(event: Payload) -> str:
     subtype, profile = str(event.get("subtype") or ""), event.get("bot_profile") or {}
     if profile.get("is_workflow_bot") and subtype in {*SPOKEN_SUBTYPES, "bot_message"}:
         return str(event.get("user") or profile.get("user_id") or event.get("bot_id") or "")
-    return "" if event.get("bot_id") or subtype not in SPOKEN_SUBTYPES else str(event.get("user") or "")
+    spoken = subtype in SPOKEN_SUBTYPES or (event.get("type") == "app_mention" and subtype not in _NOBODYS)
+    return "" if event.get("bot_id") or not spoken else str(event.get("user") or "")
 
 
 def _with_forwarded(text: str, message: Payload) -> str:

@@ -49,16 +49,19 @@ async def call(
     *,
     again: bool = True,
     tries: float = RETRIES.attempts,
+    within: float | None = None,
     limited: Callable[[float], None] | None = None,
     sleep: Sleep = asyncio.sleep,
     **arguments: Any,
 ) -> JsonObject:
-    """One call of a method of AsyncWebClient. `again`: whether it may be carried out twice. `limited` hears of every 429
-    and the seconds that Slack asked for. Raises SlackRefused."""
+    """One call of a method of AsyncWebClient. `again`: whether it may be carried out twice. `within`: seconds that each try
+    may take, None: the client's own. `limited` hears of every 429 and the seconds that Slack asked for. Raises
+    SlackRefused."""
 
     async def once() -> JsonObject:
         try:
-            return _data(await method(**arguments))
+            async with asyncio.timeout(within):
+                return _data(await method(**arguments))
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
             refused = _translated(error)
             if limited and refused.code in _SURELY_NOT_DONE:

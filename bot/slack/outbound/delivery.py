@@ -64,9 +64,5 @@ class SlackDelivery:
             log.info("thread_not_read", reason=str(error))
             return ()
         said = [message for message in thread.get("messages", []) if str(message.get("ts", "")) < question.ts]
-        texts = [
-            text
-            for message in said
-            if (text := str(message.get("text") or "").strip() or own_words(message) or forwarded_words(message))
-        ]
+        texts = [text for message in said if (text := own_words(message) or forwarded_words(message))]
         return [*texts[:1], *texts[1:][-MAX_THREAD_MESSAGES:]]

@@ -22,6 +22,8 @@ from navigator.answer import Answer, Passage, Step
 
 log = structlog.get_logger()
 
+_UNSURE_STATUSES = (408, 504)
+"""Of HTTP: whoever stood between did not wait for Slack, which may have taken the message."""
 MAX_MESSAGES = 4
 """Messages for one answer; one use of the address was its sign of life."""
 
@@ -82,14 +84,16 @@ class EphemeralMessage:
         if message.blocks:
             body["blocks"] = list(message.blocks)
         try:
-            answered = await call(self._webhook.send_dict, again=False, body=body)
+            await self._send(body)
         except SlackRefused as error:
             if not error.unsure:
                 raise
             log.warning("private_message_unsure", reason=str(error))
-        else:
-            if answered["status_code"] != 200:
-                code = str(answered["body"]).strip() or f"status {answered['status_code']}"
-                raise SlackRefused(code, "", passing=answered["status_code"] == 429 or answered["status_code"] >= 500)
         self._posted = dataclasses.replace(self._posted, sent=self._posted.sent + 1)
         await self._keep(self._posted)
+
+    async def _send(self, body: dict[str, Any]) -> None:
+        answered = await call(self._webhook.send_dict, again=False, body=body)
+        if (status := answered["status_code"]) != 200:
+            code = str(answered["body"]).strip() or f"status {status}"
+            raise SlackRefused(code, "", passing=status == 429 or status >= 500, unsure=status in _UNSURE_STATUSES)

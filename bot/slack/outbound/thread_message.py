@@ -39,6 +39,8 @@ MAX_STREAMED_CHARACTERS = 12_000
 """Characters that a message holds (facts: cumulative for a payload); an answer that grows longer is shown at its end."""
 REFRESH_SECONDS = 90.0
 """Seconds; Slack takes a status away after about two minutes."""
+ADORNING_SECONDS = 5.0
+"""So long a call that only adorns may take: a status, a piece of a stream. Nobody waits longer for it."""
 
 MAX_STATUS_CHARACTERS = 50
 """Of a status or loading message (assistant.threads.setStatus)."""
@@ -77,6 +79,7 @@ class ThreadMessage:
         self._fed = 0
         self._written = ""
         self._may_stream = exchange.posted is None
+        self._lost_sight = False
         self._passages: tuple[Passage, ...] = ()
         self._sign = ""
         self._refresh = refresh
@@ -87,8 +90,7 @@ class ThreadMessage:
         if self._resumed and self._posted is None and (found := await self._found()):
             await self._keep(found)
             self._may_stream = False
-        await self._begin_session()
-        await self._status(STARTED)
+        await asyncio.gather(self._begin_session(), self._status(STARTED))
         self._refreshing = asyncio.create_task(self._stay())
 
     async def leave(self) -> None:
@@ -161,6 +163,8 @@ class ThreadMessage:
         """The first message in place of what is there, the others behind it. Where Slack does not let it take that place,
         what is there stays, and only what it lacks follows."""
         first, following = made[0], made[1:]
+        if self._posted is None and self._lost_sight and (found := await self._found()):
+            await self._keep(found)  # a stream that was begun after all
         streamed = self._posted is not None and self._posted.streaming
         if self._posted is not None and streamed:  # Slack changes no message whose stream is open
             await self._stop(self._posted)
@@ -172,7 +176,7 @@ class ThreadMessage:
                 await self._keep(replace(self._posted, refused=refused))
                 there = await self._standing(self._posted.ts)
                 if there != first.text and (there is not None or streamed):
-                    following = self._made(answer, self._written or there or "")
+                    following = self._made(answer, f"{self._written}\n\n{there or ''}")
         if self._posted is None:
             await self._post(first, main=True)
         for position, message in enumerate(following):  # some were posted by a worker that died here
@@ -260,10 +264,11 @@ class ThreadMessage:
                     self._client.chat_startStream,
                     again=False,
                     tries=1,
+                    within=ADORNING_SECONDS,
                     limited=self._held("chat.startStream"),
                     channel=question.channel,
                     thread_ts=self._root,
-                    recipient_team_id=question.asker_team or question.team,
+                    recipient_team_id=question.asker_team if question.asker_team[:1] == "T" else question.team,
                     recipient_user_id=question.user,
                     markdown_text=piece,
                 )
@@ -271,14 +276,20 @@ class ThreadMessage:
                 await self._keep(Posted(question.channel, str(begun["ts"]), streaming=True))
             elif self._rates.free("chat.appendStream", question.team):
                 arguments: JsonObject = {"channel": question.channel, "ts": self._posted.ts, "markdown_text": piece}
-                limited = self._held("chat.appendStream")
-                await call(self._client.chat_appendStream, again=False, tries=1, limited=limited, **arguments)
+                adorning: JsonObject = {
+                    "tries": 1,
+                    "within": ADORNING_SECONDS,
+                    "limited": self._held("chat.appendStream"),
+                }
+                await call(self._client.chat_appendStream, again=False, **adorning, **arguments)
             else:
                 return False
         except SlackRefused as error:
             log.info("stream_ended", reason=str(error))
-            if self._posted is None and error.unsure and (found := await self._found()):
-                await self._keep(found)
+            if self._posted is None and error.unsure:
+                self._lost_sight = True
+                if found := await self._found():
+                    await self._keep(found)
             return False
         return True
 
@@ -311,6 +322,7 @@ class ThreadMessage:
             await call(
                 self._client.assistant_threads_setStatus,
                 tries=1,
+                within=ADORNING_SECONDS,
                 limited=self._held("assistant.threads.setStatus"),
                 channel_id=self._question.channel,
                 thread_ts=self._root,
@@ -337,9 +349,15 @@ class ThreadMessage:
             await self._session("processing")
 
     async def _session(self, status: str) -> None:
-        method = self._client.agents_sessions_setStatus
+        """What ends one is tried again, or the button would stay."""
+        adorning: JsonObject = {
+            "tries": 1 if status == "processing" else 3,
+            "within": ADORNING_SECONDS,
+            "limited": self._held("agents.sessions.setStatus"),
+        }
+        where: JsonObject = {"channel_id": self._question.channel, "thread_ts": self._root}
         try:
-            await call(method, tries=2, channel_id=self._question.channel, thread_ts=self._root, status=status)
+            await call(self._client.agents_sessions_setStatus, **adorning, **where, status=status)
         except SlackRefused as error:
             log.debug("session_not_shown", reason=str(error))
 

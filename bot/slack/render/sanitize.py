@@ -40,14 +40,24 @@ _TOKEN = re.compile(
     rf"|[@#]{_UNSEEN}[A-Z](?:{_UNSEEN}[A-Z0-9]){{3,}}))"
 )
 _BARE = re.compile(rf"(?<!\w)@(?={_UNSEEN}(?:{_BROADCAST})(?!\w))", re.IGNORECASE)
-_BARE_HOST = re.compile(
-    r"(?<![\w.@/-])(?:(?:[a-z0-9-]{1,63}\.){1,8}"
-    r"(?:com|net|org|io|dev|co|ai|app|info|biz|me|xyz|site|online|shop|top|cloud|tech|link|click|page|live|zip|mov|edu|gov|ru"
-    r"|cn|de|uk|eu|fr|jp|in|br|us|ca|au|nl|ch|it|es|pl|tk|ml|gq|cf|ga|to|cc|tv|ws|ly|gg|so|su|ir|kr)"
-    r"|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?::\d{1,5})?(?![\w-]|\.\w)",
+_ADDRESS_IN_FRONT = r"(?<![\w.@/-])(?:[\w.+-]{1,64}@)?"
+_PORT = r"(?::\d{1,5})?(?![\w-]|\.\w)"
+_IP = r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}"
+_HOST_LIKE = re.compile(
+    rf"{_ADDRESS_IN_FRONT}(?:(?:[\w-]{{1,63}}\.){{1,8}}(?!js\b)(?:[a-z]{{2,24}}|[A-Z]{{2,24}}|xn--[a-z0-9-]{{1,60}}|рф|укр|бел|中国|中國|香港|한국)"
+    rf"|{_IP}){_PORT}(?:\(\))?"
+)
+"""What may be a host without a scheme or a path, or a mail address, of which Slack makes a link all the same. There are 1,400
+top domains, and file names and dotted identifiers look alike: as code those look as they should, too; Node.js is a name."""
+_COMMON_HOST = re.compile(
+    rf"{_ADDRESS_IN_FRONT}(?:(?:[a-z0-9-]{{1,63}}\.){{1,8}}"
+    r"(?:com|net|org|io|dev|co|ai|app|info|biz|me|xyz|site|online|shop|store|top|cloud|tech|link|click|page|live|zip|mov|edu|gov"
+    r"|pro|news|blog|club|icu|vip|wiki|world|website|space|fun|win|email|services|ru|cn|de|uk|eu|fr|jp|in|br|us|ca|au|nz|nl|be|ch"
+    r"|at|it|es|pt|se|no|fi|dk|cz|tr|ua|mx|ar|za|hk|tw|sg|vn|id|pl|tk|ml|gq|cf|ga|to|cc|tv|ws|ly|gg|so|su|ir|kr)"
+    rf"|{_IP}){_PORT}",
     re.IGNORECASE,
 )
-"""A host without a scheme or a path, of which Slack makes a link all the same: the domains that are common, and IP addresses."""
+"""The same where it is surely one: for titles and labels, of which Slack is asked to make nothing (`verbatim`)."""
 _MARK = re.compile(r"(?<!\w)\[(\d+)\]")
 
 
@@ -68,7 +78,7 @@ def leads(url: str) -> bool:
 
 def plain_line(text: str) -> str:
     """One line that mentions nobody and leads nowhere: for a label, a title, a notification."""
-    unlinked = _BARE_HOST.sub(lambda match: match[0].replace(".", "․"), NO_LINKS.words(text))
+    unlinked = _COMMON_HOST.sub(lambda match: match[0].replace(".", "․"), NO_LINKS.words(text))
     return " ".join(defuse_mentions(unlinked).split())
 
 
@@ -120,9 +130,9 @@ def _sanitized(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
 
 
 def _hosts_apart(span: Span) -> Iterator[Span]:
-    """Bare hosts as code, of which Slack makes no link."""
+    """Bare hosts and mail addresses as code, of which Slack makes no link."""
     last = 0
-    for match in _BARE_HOST.finditer(span.text):
+    for match in _HOST_LIKE.finditer(span.text):
         yield replace(span, text=span.text[last : match.start()])
         yield Span(match[0], "code", span.styles)
         last = match.end()

@@ -408,10 +408,15 @@ class Events:
         changed |= {"message": self.message(message), "previous_message": before}
         return self._mentions(message, channel) + self._to_channel(changed, channel, message)
 
-    def deleted(self, message: Message) -> list[Delivery]:
-        channel = self._state.channels[message.channel]
-        gone = self._wrapped("message_deleted", channel)
-        gone |= {"deleted_ts": message.ts, "previous_message": self.message(message)}
+    def removed(self, message: Message) -> list[Delivery]:
+        """Someone deletes a message: message_deleted; one that has replies is changed to a tombstone."""
+        channel, before = self._state.channels[message.channel], self.message(message)
+        if self._state.remove(message):
+            gone = self._wrapped("message_changed", channel)
+            gone |= {"message": self.message(message), "previous_message": before}
+        else:
+            gone = self._wrapped("message_deleted", channel)
+            gone |= {"deleted_ts": message.ts, "previous_message": before}
         return self._to_channel(gone, channel, message)
 
     def home_opened(self, user: User, channel: Channel) -> list[Delivery]:
@@ -517,7 +522,7 @@ class Events:
                     "is_enterprise_install": installation.organisation,
                 }
             ],
-            "is_ext_shared_channel": bool(channel and channel.shared_with),
+            "is_ext_shared_channel": bool(channel and self._state.is_external(channel)),
             "event_context": f"4-{installation.team}-{channel.id if channel else ''}",
         }
         if message is not None and channel is not None and channel.shared_with:

@@ -101,8 +101,7 @@ def respond(state: State, url: ResponseUrl, body: Json) -> tuple[str, Message | 
 def delete(call: Call) -> Json:
     channel = call.writable()
     message = call.own_message(channel, "cant_delete_message")
-    call.state.remove(message)
-    call.events.deleted(message)
+    call.events.removed(message)
     return {"channel": channel.id, "ts": message.ts}
 
 

@@ -137,6 +137,8 @@ def user_info(call: Call) -> Json:
     user = call.state.users.get(call["user"])
     if user is None:
         raise Refused("user_not_found")
+    enterprise = call.state.teams[user.team].enterprise
+    colleague = user.team == call.by.team or (enterprise and enterprise == call.state.teams[call.by.team].enterprise)
     seen = any({user.id, call.by.bot_user} <= channel.members for channel in call.state.channels.values())
     return {
         "user": {
@@ -149,7 +151,8 @@ def user_info(call: Call) -> Json:
             "is_owner": user.admin,
             "is_restricted": bool(user.guest),
             "is_ultra_restricted": user.guest == "single",
-            "is_stranger": user.team != call.by.team and not seen,
+            "is_stranger": not colleague and not seen,
+            **({"enterprise_user": {"enterprise_id": enterprise, "id": user.id}} if enterprise else {}),
             "profile": {"real_name": user.name, "display_name": user.name, "team": user.team},
         }
     }
@@ -195,7 +198,7 @@ def info(call: Call) -> Json:
         "is_private": channel.kind != "public",
         "is_archived": channel.archived,
         "is_shared": bool(channel.shared_with),
-        "is_ext_shared": bool(channel.shared_with),
+        "is_ext_shared": call.state.is_external(channel),
         "context_team_id": channel.team,
         "creator": channel.creator,
     }

@@ -90,8 +90,7 @@ class Person:
         self._slack.events.edited(message, before)
 
     async def delete(self, message: Message) -> None:
-        self.state.remove(message)
-        self._slack.events.deleted(message)
+        self._slack.events.removed(message)
 
     async def open_home(self) -> None:
         """Opens the app."""

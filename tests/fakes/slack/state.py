@@ -14,6 +14,8 @@ Json = dict[str, Any]
 ChannelKind = Literal["public", "private", "direct"]
 Guest = Literal["", "single", "multi"]
 
+TOMBSTONE: Json = {"subtype": "tombstone", "hidden": True}
+"""What the event of a deleted message says that has replies."""
 STATUS_LASTS = 120.0
 """Seconds; facts: "clears after about 2 minutes and on every post"."""
 
@@ -242,9 +244,23 @@ class State:
         self.changed()
         return message
 
-    def remove(self, message: Message) -> None:
-        del self.messages[message.id]
+    def remove(self, message: Message) -> bool:
+        """Whether a tombstone is left of it: where others replied. It goes with the last reply."""
+        replies = [one for one in self.thread(message.channel, message.ts) if one is not message]
+        if replies:
+            message.text, message.blocks, message.more = "This message was deleted.", [], dict(TOMBSTONE)
+        else:
+            del self.messages[message.id]
+            root = self.messages.get((message.channel, message.root))
+            if root is not None and root.more == TOMBSTONE and len(self.thread(root.channel, root.ts)) == 1:
+                del self.messages[root.id]
         self.changed()
+        return bool(replies)
+
+    def is_external(self, channel: Channel) -> bool:
+        """Whether it is shared with another company: workspaces of one organisation share channels among themselves."""
+        home = self.teams[channel.team].enterprise
+        return any(not home or self.teams[team].enterprise != home for team in channel.shared_with)
 
     def by_token(self, token: str) -> Installation | None:
         return next((one for one in self.installations.values() if one.token == token), None)

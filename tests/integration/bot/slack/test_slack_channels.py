@@ -14,6 +14,7 @@ import pytest
 from bot.answering.progress import ProgressRelay
 from bot.model import ChannelSettings, Question
 from bot.slack.inbound.app import NO_WORDS, SHORTCUT
+from bot.slack.render import actions
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.model import ModelSettings
 from deploy.wiring.bot_roles import Asker
@@ -176,6 +177,25 @@ async def test_an_asker_of_another_company_is_the_recipient_of_the_stream(
     assert recipients == {(ada.user.team, ada.id), (partner.id, olga.id)}
 
 
+async def test_colleagues_in_other_workspaces_of_an_organisation_are_no_outsiders(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    """Enterprise Grid: a channel of several workspaces, whose people carry other ids."""
+    home = slack.team("Acme")
+    home.enterprise = "E0ACME"
+    sister, partner = slack.team("Acme Labs", enterprise="E0ACME"), slack.team("Partner", enterprise="E0PARTNER")
+    wide, foreign = slack.channel("wide", shared_with=[sister]), slack.channel("foreign", shared_with=[partner])
+    mia, olga = slack.person("Mia", team=sister), slack.person("Olga", team=partner)
+    async with bot(tmp_path, slack) as ritbot:
+        await olga.mention(foreign, QUESTION)
+        question = await mia.mention(wide, QUESTION)
+        [answer] = await ritbot.answered(question, wide)
+        await mia.press(answer, actions.SHOW_TRACE)
+        await slack.until(lambda: slack.state.modals.get(mia.id))
+        await slack.settled()
+        assert len(await ritbot.exchanges()) == 1
+
+
 async def test_replies_stay_in_the_thread_that_was_asked_in(tmp_path: Path, slack: FakeSlack) -> None:
     """Situation 10: the root is thread_ts or ts, in channels and in direct messages, and is the memory's key."""
     ada, general = slack.person("Ada"), slack.channel("general")
@@ -267,6 +287,8 @@ WORKFLOW = {"subtype": "bot_message", "bot_id": "B0FLOW", "bot_profile": {"id": 
         ("can you answer this?", {"attachments": [forwarded(QUESTION)]}),
         (QUESTION, {"subtype": "file_share", "files": [{"id": "F1"}]}),
         (QUESTION, WORKFLOW),
+        (QUESTION, {"subtype": "document_comment_root"}),
+        ("", {"files": [{"id": "F1", "mode": "snippet", "preview": QUESTION}]}),
     ],
 )
 async def test_what_people_send_is_read_as_people_see_it(
@@ -299,6 +321,9 @@ async def test_people_who_talk_to_each_other_in_a_thread_are_left_alone(tmp_path
             f"hey <@{bob.id}> how do I prime a pump?",
             "<!subteam^S0OPS> can you look at this?",
             "<!here> who did this?",
+            "really?",
+            "明日確認します",
+            "```\nwhy?\n```",
         ):
             await ada.say(general, text, thread=question)
         await ada.mention(general, "thanks!", thread=question)

@@ -323,9 +323,12 @@ async def test_what_nobody_can_look_up_is_not_posted_again(tmp_path: Path, slack
     assert sum(not one.only_for for one in slack.said_in(general)) == 1
 
 
-async def test_a_private_answer_that_slack_took_without_saying_so_comes_once(tmp_path: Path, slack: FakeSlack) -> None:
+@pytest.mark.parametrize("how", [Fault(applies=True, drops=True), Fault(applies=True, status=504)])
+async def test_a_private_answer_that_slack_took_without_saying_so_comes_once(
+    tmp_path: Path, slack: FakeSlack, how: Fault
+) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
-    slack.faults.next("response_url", Fault(applies=True, drops=True))
+    slack.faults.next("response_url", how)
     async with bot(tmp_path, slack) as ritbot:
         await ada.command(general, "/ask", QUESTION)
         [exchange] = await ritbot.over(1)
@@ -334,7 +337,7 @@ async def test_a_private_answer_that_slack_took_without_saying_so_comes_once(tmp
     assert sum(bool(one.blocks) for one in slack.said_in(general)) == 1
 
 
-@pytest.mark.parametrize("action", [actions.SHOW_TRACE, actions.RETRY, actions.ASK_PERSON])
+@pytest.mark.parametrize("action", [actions.SHOW_TRACE, actions.RETRY, actions.ASK_PERSON, actions.FEEDBACK])
 async def test_who_may_not_ask_may_not_press_either(
     tmp_path: Path, slack: FakeSlack, api: MessagesApi, action: str
 ) -> None:
@@ -345,12 +348,13 @@ async def test_who_may_not_ask_may_not_press_either(
         tmp_path, slack, person="S0DOCS", **({"model": written(api)} if action == actions.RETRY else {})
     ) as b:
         question, answer = await asked(b, ada, general)
-        await gus.press(answer, action)
+        await gus.press(answer, action, "Bad answer" if action == actions.FEEDBACK else None)
         await told(slack, gus, general, "I am closed to guests of this workspace.")
         await b.idle()
         assert len(await b.exchanges()) == 1
         assert len(ours(slack, general, question)) == 1
         assert gus.id not in slack.state.modals
+        assert (await b.exchanges())[0].feedback == ()
 
 
 async def test_who_is_shut_out_is_told_so_once_and_alone(tmp_path: Path, slack: FakeSlack) -> None:

@@ -301,6 +301,23 @@ async def test_a_question_that_is_deleted_ends_the_work_and_nothing_is_posted(
     assert not slack.calls("chat.postMessage")
 
 
+async def test_a_question_that_is_deleted_after_others_replied_is_answered_no_more(
+    tmp_path: Path, slack: FakeSlack, api: MessagesApi
+) -> None:
+    """Slack changes it to a tombstone."""
+    ada, bob, general = slack.person("Ada"), slack.person("Bob"), slack.channel("general")
+    api.always(Writer(paragraphs=40, pace=0.2))
+    async with bot(tmp_path, slack, model=written(api)) as ritbot:
+        question = await ada.mention(general, QUESTION)
+        await slack.until(lambda: slack.calls("chat.startStream"))
+        await bob.say(general, "good one", thread=question)
+        await ada.delete(question)
+        [exchange] = await ritbot.over(1)
+        await ritbot.idle()
+    assert exchange.state == "stopped"
+    assert [one.text for one in slack.said_in(general)] == ["This message was deleted.", "good one"]
+
+
 async def test_an_answer_that_comes_just_after_its_question_was_deleted_does_not_stay_in_the_channel(
     tmp_path: Path, slack: FakeSlack
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from bot.model import Exchange, Posted, Question
 from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.rate_limiter import RateLimiter
-from bot.slack.outbound.thread_message import MAX_STREAMED_CHARACTERS, STARTED, ThreadMessage
+from bot.slack.outbound.thread_message import ADORNING_SECONDS, MAX_STREAMED_CHARACTERS, STARTED, ThreadMessage
 from deploy.wiring.stores import SystemClock
 from navigator.answer import Answer, Trace
 from tests.fakes.slack import Channel, FakeSlack, Fault, Message, words
@@ -251,3 +251,57 @@ async def test_a_429_ends_a_stream_at_once_and_other_answers_know_of_it(slack: F
     assert len(slack.calls("chat.appendStream")) == 1
     for room in (general, other):
         assert "Mind the step." in words(slack.said_in(room)[-1])
+
+
+async def test_a_stream_that_began_unheard_and_could_not_be_looked_for_carries_the_answer(
+    slack: FakeSlack, rates: RateLimiter
+) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
+    slack.faults.next("chat.startStream", Fault(applies=True, drops=True))
+    slack.faults.next("conversations.replies", Fault(error="fatal_error"), times=4)
+    await given.message.wrote("The blue one.")
+    await given.message.answer(answer("The blue one.\n\nMind the step."))
+    await given.message.leave()
+    [message] = ours(slack, general, question)
+    assert words(message).startswith("The blue one.\n\nMind the step.")
+
+
+async def test_a_piece_that_was_appended_unheard_is_not_said_again(slack: FakeSlack, rates: RateLimiter) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
+    await given.message.wrote("The blue one.")
+    slack.faults.next("chat.appendStream", Fault(applies=True, drops=True))
+    await given.message.wrote("The blue one.\n\nMind the step.")
+    slack.faults.always("chat.update", Fault(error="edit_window_closed"))
+    await given.message.answer(answer("The blue one.\n\nMind the step.\n\nThat is all."))
+    await given.message.leave()
+    began, rest = ours(slack, general, question)
+    assert words(began) == "The blue one.\n\nMind the step."
+    assert words(rest).startswith("That is all.")
+
+
+async def test_what_adorns_and_hangs_keeps_nobody_waiting(slack: FakeSlack, rates: RateLimiter) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    for method in ("assistant.threads.setStatus", "agents.sessions.setStatus"):
+        slack.faults.next(method, Fault(delay=60))
+    began = time.monotonic()
+    await Given(slack, rates, exchange(question)).says("The blue one.")
+    assert time.monotonic() - began < 2 * ADORNING_SECONDS
+    assert words(ours(slack, general, question)[0]).startswith("The blue one.")
+
+
+async def test_a_429_for_the_stop_button_holds_up_no_answer(slack: FakeSlack, rates: RateLimiter) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    question = await ada.mention(general, "Which pump?")
+    slack.faults.next("agents.sessions.setStatus", Fault(error="ratelimited", status=429, retry_after=25))
+    given, began = Given(slack, rates, exchange(question)), time.monotonic()
+    await given.message.begin()
+    await given.message.answer(answer("The blue one."))
+    assert time.monotonic() - began < 5
+    await given.message.leave()

@@ -27,6 +27,7 @@ def rich(*elements: dict[str, Any], kind: str = "rich_text_section") -> dict[str
         ({"attachments": [{"fallback": "Pump dry"}]}, "Pump dry"),
         ({"files": [{"initial_comment": {"comment": "what is this?"}}]}, "what is this?"),
         ({"text": "what is this?", "files": [{"id": "F1"}]}, "what is this?"),
+        ({"text": "This message was deleted.", "subtype": "tombstone"}, ""),
         ({"text": None, "blocks": "…", "attachments": [None, 3], "files": {}}, ""),
     ],
 )

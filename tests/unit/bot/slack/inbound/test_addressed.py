@@ -21,6 +21,26 @@ SAID = (
     "could be the cache",
     "will do",
     "> what is this?\nyes, that one",
+    "really?",
+    "wait, what??",
+    "??",
+    ":question:",
+    "I set `a ? b : c` there",
+    "```\nwhy?\n```",
+    "it is at /x?y=1",
+    "what I meant was the other pump",
+    "how nice of you",
+    "who knows",
+    "wer weiß das schon",
+    "wie gesagt, morgen",
+    "ich schau mir das morgen an",
+    "je regarde ça demain",
+    "lo miro mañana",
+    "как всегда, завтра",
+    "明日確認します",
+    "我明天看看",
+    "내일 볼게요",
+    "😂😂",
 )
 
 
@@ -41,6 +61,15 @@ def test_what_people_say_to_each_other_asks_nothing(text: str) -> None:
         "給水はどうしますか",
         "这个怎么做？",
         "ok, but why is it red? :thinking_face:",
+        "why?",
+        "what does `a?b` mean",
+        "Как настроить насос",
+        "como faço isso no Windows",
+        "hoe werkt dat dan",
+        "如何给水",
+        "어떻게 하나요",
+        "펌프는 어디에 있나요",
+        "そうなのですか。",
     ],
 )
 def test_a_question_goes_on_without_a_mention(text: str) -> None:
@@ -49,7 +78,22 @@ def test_a_question_goes_on_without_a_mention(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["thanks!", "that worked, thank you", "lol", ":+1:", "👍🏽", "Danke schön", "perfect :tada:"]
+    "text",
+    [
+        "thanks!",
+        "that worked, thank you",
+        "lol",
+        ":+1:",
+        "👍🏽",
+        "Danke schön",
+        "perfect :tada:",
+        "спасибо!",
+        "muito obrigado",
+        "谢谢你！",
+        "ありがとうございました",
+        "감사합니다 🙏",
+        "merci bien",
+    ],
 )
 def test_thanks_need_no_answer(text: str) -> None:
     assert thanks_only(text)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.inbound.parse import commanded, heard, picked, spoken, workspace
+from bot.slack.inbound.parse import commanded, deleted, heard, picked, spoken, workspace
 
 BOT = "UBOT"
 
@@ -58,6 +58,8 @@ def test_what_is_said_to_it_alone_needs_no_name() -> None:
         {"hidden": True},
         {"subtype": "channel_join"},
         {"subtype": "message_changed"},
+        {"subtype": "document_comment_root", "text": "How?"},
+        {"type": "app_mention", "bot_id": "B2"},
         {"type": "reaction_added"},
         {"type": "app_mention", "text": "<@U2> hello"},
     ],
@@ -69,6 +71,33 @@ def test_what_is_no_question_is_none(fields: dict[str, Any]) -> None:
 def test_words_for_someone_else_are_told_apart_from_words_about_someone_else() -> None:
     named = {text: heard(event(text), BOT) for text in ("<@U2> can you?", "can <@U2> do it?", "<@U2> <@UBOT> how?")}
     assert [found.to_others for found in named.values() if found] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "thread", "others"),
+    [
+        ("hey <@U2> how do I?", "", True),
+        ("Hi, <!subteam^S1> who did this?", "", True),
+        ("<!here> who did this?", "", True),
+        ("how do I? cc <@U2>", "", False),
+        ("how do I? cc <@U2>", "1.000100", True),
+        ("hey <@UBOT> and <@U2>, how?", "1.000100", False),
+    ],
+)
+def test_words_that_call_others_are_theirs(text: str, thread: str, others: bool) -> None:
+    found = heard(event(text, **({"thread_ts": thread} if thread else {})), BOT)
+    assert found
+    assert found.to_others is others
+
+
+def test_a_deleted_message_is_known_by_its_tombstone_too() -> None:
+    before = {"ts": "5.000100", "thread_ts": "1.000100"}
+    gone = {"subtype": "message_deleted", "deleted_ts": "5.000100", "previous_message": before}
+    changed = {"subtype": "message_changed", "previous_message": {"ts": "5.000100"}}
+    assert deleted(event(**gone)) == ("T1:C1:1.000100", "5.000100")
+    left = {"subtype": "tombstone", "ts": "5.000100"}
+    assert deleted(event(**changed, message=left)) == ("T1:C1:5.000100", "5.000100")
+    assert deleted(event(**changed, message={"ts": "5.000100", "text": "edited"})) is None
 
 
 def test_a_question_is_for_the_installation_that_the_event_was_sent_to() -> None:

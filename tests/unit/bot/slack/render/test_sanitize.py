@@ -230,7 +230,20 @@ def test_a_stream_needs_room() -> None:
         Stream((), 500)
 
 
-@pytest.mark.parametrize("host", ["evil.com", "a.b.evil.io", "10.0.0.1", "10.0.0.1:8080", "EVIL.ru", "evil.com:80"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.com",
+        "a.b.evil.io",
+        "10.0.0.1",
+        "10.0.0.1:8080",
+        "EVIL.ru",
+        "evil.com:80",
+        "bob@evil.com",
+        "evil.co.nz",
+        "EVIL.COM",
+    ],
+)
 def test_a_bare_host_is_no_link(host: str) -> None:
     [piece] = sanitized(parse_markdown(f"Ask {host}, or **{host}**."), Gate(), {})
     assert markdown_of([piece]) == f"Ask `{host}`, or **`{host}`**."
@@ -241,3 +254,17 @@ def test_a_bare_host_is_no_link(host: str) -> None:
 def test_words_with_a_dot_stay_words(words: str) -> None:
     [piece] = sanitized(parse_markdown(words), Gate(), {})
     assert (markdown_of([piece]), plain_line(words)) == (words, words)
+
+
+@pytest.mark.parametrize("host", ["evil.museum", "evil.xn--p1ai", "зло.рф", "gc.auto", "config.yaml", "ray.init()"])
+def test_what_may_be_a_host_is_code(host: str) -> None:
+    [piece] = sanitized(parse_markdown(f"Set {host} here."), Gate(), {})
+    assert markdown_of([piece]) == f"Set `{host}` here."
+
+
+@pytest.mark.parametrize(
+    "text", ["It leaks.Then stop.", "e.g. 1.5 GB, v1.2.3, 3.5x", "Use a.m. or p.m.", "…and so on..."]
+)
+def test_what_is_no_host_stays_as_it_is(text: str) -> None:
+    [piece] = sanitized(parse_markdown(text), Gate(), {})
+    assert markdown_of([piece]) == text
