@@ -12,6 +12,7 @@ from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
 from bot.model import ChannelSettings, Question
 from bot.ports import BotStore
+from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
 from bot.slack.inbound.home import Home, top_sections
 from bot.slack.inbound.http_mode import routes
@@ -113,7 +114,12 @@ async def open_answering(
     languages = known.languages()
     answers, quota = settings.answers, _quota(settings)
     delivery = SlackDelivery(
-        workspaces.client_of, RateLimiter(), clock, person=slack.person is not None, proxy=secret_text(slack.proxy)
+        workspaces.client_of,
+        RateLimiter(),
+        clock,
+        person=slack.person is not None,
+        sharing=AppSharing(store, clock),
+        proxy=secret_text(slack.proxy),
     )
     versions = Versions(stores.trees)
     async with (
@@ -176,7 +182,8 @@ async def open_listening(
     )
     try:
         if over_socket:
-            socket = Socket(app, secret_text(slack.app_token) or "", proxy=secret_text(slack.proxy))
+            token = secret_text(slack.app_token) or ""
+            socket = Socket(app, token, sharing=AppSharing(store, clock), proxy=secret_text(slack.proxy))
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None

@@ -12,6 +12,13 @@ from bot.store.sqlite import SqliteBotStore
 from deploy.settings.root import Settings
 from deploy.wiring.stores import SystemClock
 
+SQLITE_FILE = "bot.sqlite"
+
+
+def has_bot_store(settings: Settings) -> bool:
+    """Whether there is one; a cluster's is made when it is needed."""
+    return settings.stores.kind == "cluster" or (settings.index.folder / SQLITE_FILE).exists()
+
 
 @asynccontextmanager
 async def open_bot_store(settings: Settings, *, left_sealed: bool = False) -> AsyncIterator[BotStore]:
@@ -27,7 +34,7 @@ async def open_bot_store(settings: Settings, *, left_sealed: bool = False) -> As
         return
     folder = settings.index.folder
     folder.mkdir(parents=True, exist_ok=True)
-    async with SqliteBotStore(folder / "bot.sqlite", seal, SystemClock()) as sqlite:
+    async with SqliteBotStore(folder / SQLITE_FILE, seal, SystemClock()) as sqlite:
         yield sqlite
 
 

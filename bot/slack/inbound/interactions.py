@@ -28,6 +28,10 @@ from ingest.ports import Clock
 log = structlog.get_logger()
 
 ANSWER_GONE = "I no longer have this answer: it is older than what I keep."
+ANSWER_UNKNOWN = (
+    "I do not know this answer, though it is not old: it was forgotten, or two of me answer here that do not know of each"
+    " other. Please tell whoever runs me."
+)
 ASKED_ALREADY = "A person has been asked already; see above in the thread."
 SHARED_ALREADY = "This answer has been shared already."
 TRIED_ALREADY = "I have tried this again already; see below in the thread."
@@ -35,6 +39,7 @@ WORD = "ritbot_word"
 """What a message that somebody's press led to says of itself in its metadata."""
 CLOCKS_APART_SECONDS = 60.0
 """How far our clock and Slack's may be apart."""
+DAY_SECONDS = 86_400.0
 UNSURE = "Slack did not tell me whether it took this: please look whether it is there."
 NOT_HERE = "I could not post here: invite me to the channel first."
 
@@ -54,12 +59,12 @@ class Interactions:
         verdict, question_id = actions.feedback_of(value)
         exchange = await self._exchange(question_id)
         if exchange is None:
-            return ANSWER_GONE
+            return self._gone(body)
         if closed := await self._closed(exchange, body):
             return closed
         given = Feedback(person_of(body), verdict, self._clock.now())
         if await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given)) is None:
-            return ANSWER_GONE
+            return self._gone(body)
         log.info("feedback_given", question=question_id, verdict=verdict)
         try:
             await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=reason_modal(value))
@@ -79,7 +84,7 @@ class Interactions:
     async def show_trace(self, body: Payload, client: AsyncWebClient) -> str:
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
-            return ANSWER_GONE
+            return self._gone(body)
         if closed := await self._closed(exchange, body):
             return closed
         view = trace_modal(exchange.answer, exchange.question.id)
@@ -90,7 +95,7 @@ class Interactions:
         """Ping the user group in the thread, once for an answer, with what was asked, answered and read."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
-            return ANSWER_GONE
+            return self._gone(body)
         if closed := await self._closed(exchange, body):
             return closed
         message = escalation(exchange, group=self._person, asked_by=person_of(body))
@@ -100,7 +105,7 @@ class Interactions:
         """The same question once more, as one of its own."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
-            return ANSWER_GONE
+            return self._gone(body)
         if closed := await self._closed(exchange, body):
             return closed
         question = exchange.question
@@ -122,7 +127,7 @@ class Interactions:
         """A private answer, shown to the channel."""
         exchange = await self._exchange(_value(body))
         if exchange is None or exchange.answer is None:
-            return ANSWER_GONE
+            return self._gone(body)
         if closed := await self._closed(exchange, body):
             return closed
         made = messages(
@@ -146,6 +151,11 @@ class Interactions:
             question, user=person_of(body), asker_team=str(user.get("team_id") or question.team), kind="mention"
         )
         return await self._intake.closed(presser, shared=False)
+
+    def _gone(self, body: Payload) -> str:
+        """Why an answer is not known. None is kept for less than a day."""
+        posted_at = float((body.get("container") or {}).get("message_ts") or 0)
+        return ANSWER_UNKNOWN if self._clock.now().timestamp() - posted_at < DAY_SECONDS else ANSWER_GONE
 
     async def _exchange(self, question_id: str) -> Exchange | None:
         kept = await self._store.exchange(question_id)

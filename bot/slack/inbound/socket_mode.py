@@ -8,11 +8,13 @@ too long, is replaced as a whole. What was sent meanwhile Slack sends again.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from contextlib import suppress
 
 import structlog
+from aiohttp import WSMessage, WSMsgType
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
@@ -20,7 +22,9 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import SlackClosed
+from bot.slack.app_sharing import AppSharing
 from bot.slack.outbound.client import SlackRefused, call
+from ingest.errors import StoreUnavailable
 
 log = structlog.get_logger()
 
@@ -29,7 +33,7 @@ MAX_CLOSING_SECONDS = 5.0
 
 
 class Socket:
-    """Seconds: `ping`: between two pings; `dead`: so long without a connection before it is replaced; `silent`: so long
+    """`sharing` hears of the app's connections. Seconds: `ping`: between two pings; `dead`: so long without a connection before it is replaced; `silent`: so long
     without any message, not even Slack's own; `look`: between two looks."""
 
     def __init__(
@@ -37,6 +41,7 @@ class Socket:
         app: AsyncApp,
         app_token: str,
         *,
+        sharing: AppSharing | None = None,
         proxy: str | None = None,
         ping: float = 10.0,
         dead: float = 30.0,
@@ -45,6 +50,7 @@ class Socket:
     ) -> None:
         self._app = app
         self._app_token = app_token
+        self._sharing = sharing
         self._proxy = proxy
         self._ping = ping
         self._dead = dead
@@ -61,7 +67,7 @@ class Socket:
         """Until `stop`. Raises SlackClosed where Slack does not take the token."""
         while not self._stop.is_set():
             await self._try_token()
-            self._handler = _Handler(self._app, self._app_token, self._proxy, self._ping)
+            self._handler = _Handler(self._app, self._app_token, self._proxy, self._ping, self._sharing)
             connecting = asyncio.create_task(self._handler.client.connect_to_new_endpoint())
             try:
                 await self._until_dead(self._handler)
@@ -88,6 +94,9 @@ class Socket:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._look):
                     await self._stop.wait()
+            if self._sharing is not None:
+                with suppress(StoreUnavailable):
+                    await self._sharing.present()
             now = time.monotonic()
             if await handler.client.is_connected():
                 alive = now
@@ -119,9 +128,12 @@ async def try_app_token(client: AsyncWebClient, token: str) -> None:
 class _Handler(AsyncSocketModeHandler):
     """Bolt's handler that knows what it has in hand, and when it last heard anything."""
 
-    def __init__(self, app: AsyncApp, app_token: str, proxy: str | None, ping: float) -> None:
+    def __init__(
+        self, app: AsyncApp, app_token: str, proxy: str | None, ping: float, sharing: AppSharing | None
+    ) -> None:
         super().__init__(app, app_token, logger=logging.getLogger("slack_bolt"), proxy=proxy, ping_interval=ping)
         self.heard = time.monotonic()
+        self._sharing = sharing
         self._in_hand: set[asyncio.Task[None] | None] = set()
         self.client.on_message_listeners.append(self._hears)
 
@@ -140,5 +152,9 @@ class _Handler(AsyncSocketModeHandler):
                 while self._in_hand:  # noqa: ASYNC110 (tasks of the library's, which nobody else can wait for)
                     await asyncio.sleep(0.02)
 
-    async def _hears(self, _: object) -> None:
+    async def _hears(self, message: WSMessage) -> None:
         self.heard = time.monotonic()
+        if self._sharing is not None and message.type is WSMsgType.TEXT and '"hello"' in message.data[:200]:
+            connections = json.loads(message.data).get("num_connections")
+            with suppress(StoreUnavailable):
+                await self._sharing.connected(int(connections or 1))

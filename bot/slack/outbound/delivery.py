@@ -10,6 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import Exchange, Posted, Question
 from bot.ports import AnswerMessage
+from bot.slack.app_sharing import AppSharing
 from bot.slack.message_text import forwarded_words, own_words
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.outbound.ephemeral_message import EphemeralMessage
@@ -28,15 +29,24 @@ THREAD_PAGE_MESSAGES = 1_000
 
 
 class SlackDelivery:
-    """`person`: whether "Ask a person" is offered. `proxy`: as for all of Slack."""
+    """`person`: whether "Ask a person" is offered. `sharing` hears of answers that were given twice. `proxy`: as for all of
+    Slack."""
 
     def __init__(
-        self, client_of: ClientOf, rates: RateLimiter, clock: Clock, *, person: bool = False, proxy: str | None = None
+        self,
+        client_of: ClientOf,
+        rates: RateLimiter,
+        clock: Clock,
+        *,
+        person: bool = False,
+        sharing: AppSharing | None = None,
+        proxy: str | None = None,
     ) -> None:
         self._client_of = client_of
         self._rates = rates
         self._clock = clock
         self._person = person
+        self._sharing = sharing
         self._proxy = proxy
 
     @asynccontextmanager
@@ -46,7 +56,9 @@ class SlackDelivery:
             yield EphemeralMessage(exchange, keep, self._clock, person=self._person, proxy=self._proxy)
             return
         client = await self._client_of(question.enterprise, question.team)
-        message = ThreadMessage(client, self._rates, exchange, keep, self._clock, person=self._person)
+        message = ThreadMessage(
+            client, self._rates, exchange, keep, self._clock, person=self._person, sharing=self._sharing
+        )
         try:
             await message.begin()
             yield message

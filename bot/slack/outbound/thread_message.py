@@ -19,11 +19,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import DeliveryFailed
 from bot.model import Exchange, Posted
+from bot.slack.app_sharing import AppSharing
 from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.render.answer_message import Message, messages, notice, plain_fallback
 from bot.slack.render.blocks import shortened
 from bot.slack.render.sanitize import Stream, plain_line
+from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
 from navigator.answer import Answer, Passage, Step
 
@@ -64,6 +66,7 @@ class ThreadMessage:
         clock: Clock,
         *,
         person: bool,
+        sharing: AppSharing | None = None,
         refresh: float = REFRESH_SECONDS,
     ) -> None:
         self._client = client
@@ -74,6 +77,7 @@ class ThreadMessage:
         self._keep_posted = keep
         self._clock = clock
         self._person = person
+        self._sharing = sharing
         self._root = self._question.thread or self._question.ts
         self._stream: Stream | None = None
         self._fed = 0
@@ -129,6 +133,27 @@ class ThreadMessage:
                 raise
             log.error("message_refused", code=error.code, reason=str(error))
             await self._show(answer, [plain_fallback(answer)])
+        if self._question.kind == "mention":  # it came as two events
+            await self._only_once()
+
+    async def _only_once(self) -> None:
+        """Of two answers to the question, the second of which is by a ritbot with a store of its own, the later goes: whoever
+        is ready last finds the other."""
+        mine = {self._posted.ts, *self._posted.further} if self._posted else set()
+        if not mine or not self._rates.free("conversations.replies", self._question.team):
+            return
+        try:
+            others = {str(message["ts"]) for message in await self._answers()} - mine
+            if not others:
+                return
+            for ts in mine if min(others) < min(mine) else others:
+                await self._delete(ts)
+        except SlackRefused as error:
+            log.info("second_answer_not_seen", reason=str(error))
+        else:
+            if self._sharing is not None:
+                with suppress(StoreUnavailable):
+                    await self._sharing.answered_twice(self._question.id)
 
     async def plainly(self, text: str, *, retry: bool) -> None:
         message = notice(text, question_id=self._question.id, retry=retry)
@@ -372,16 +397,8 @@ class ThreadMessage:
         """A message of ours for this question that our log does not know: Slack took it, and we never heard. One that
         was posted or finished says which question it is of; a stream that is open cannot, and says nothing of itself."""
         try:
-            replies = await call(
-                self._client.conversations_replies,
-                channel=self._question.channel,
-                ts=self._root,
-                oldest=self._question.ts,
-                include_all_metadata=True,
-                limit=200,
-            )
-            said = [m for m in replies.get("messages", []) if str(m["ts"]) > self._question.ts and m["ts"] not in known]
-            if answers := [m for m in said if _question_of(m) == self._question.id]:
+            said = [message for message in await self._said() if message["ts"] not in known]
+            if answers := [message for message in said if _question_of(message) == self._question.id]:
                 return Posted(self._question.channel, str(answers[0]["ts"]))
             me = (await call(self._client.auth_test))["user_id"]
             begun = [m for m in said if m.get("user") == me and not m.get("metadata")]
@@ -389,6 +406,21 @@ class ThreadMessage:
         except SlackRefused as error:
             log.info("thread_not_read", reason=str(error))
             return None
+
+    async def _answers(self) -> list[JsonObject]:
+        return [message for message in await self._said() if _question_of(message) == self._question.id]
+
+    async def _said(self) -> list[JsonObject]:
+        """What was said in the thread since the question."""
+        replies = await call(
+            self._client.conversations_replies,
+            channel=self._question.channel,
+            ts=self._root,
+            oldest=self._question.ts,
+            include_all_metadata=True,
+            limit=200,
+        )
+        return [message for message in replies.get("messages", []) if str(message["ts"]) > self._question.ts]
 
 
 def _question_of(message: JsonObject) -> str:

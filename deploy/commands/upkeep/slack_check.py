@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from bot.errors import BotError, SlackClosed
+from bot.slack.app_sharing import is_shared
 from bot.slack.inbound.socket_mode import try_app_token
 from bot.slack.outbound.client import SlackRefused, quiet_client
 from bot.slack.workspaces import identify, sound
@@ -12,7 +15,7 @@ from deploy.commands.display import Finding
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import has_bot_store, open_bot_store
 from ingest.errors import IngestError
 
 
@@ -32,6 +35,8 @@ async def slack_findings(settings: Settings) -> AsyncIterator[Finding]:
             yield finding
     if slack.mode == "socket" and slack.app_token is not None:
         yield await _socket(settings, slack.app_token.get_secret_value())
+    async for finding in _alone(settings):
+        yield finding
 
 
 async def _workspace(settings: Settings, token: str) -> Finding:
@@ -49,6 +54,21 @@ async def _socket(settings: Settings, token: str) -> Finding:
     except (SlackClosed, SlackRefused) as error:
         return Finding(False, "Slack: the app token cannot be used", str(error))
     return Finding(True, "Slack: the app token opens a connection")
+
+
+async def _alone(settings: Settings) -> AsyncIterator[Finding]:
+    """Whether another ritbot with a store of its own listens for the app; nothing where it does not, or nobody can say."""
+    if not has_bot_store(settings):
+        return
+    with suppress(BotError, IngestError):
+        async with open_bot_store(settings) as store:
+            if await is_shared(store, datetime.now(UTC)):
+                yield Finding(
+                    False,
+                    "Slack: another ritbot answers for the same app, and does not share this one's data",
+                    "Stop one of the two, or make an app for each: some questions are answered twice, and neither knows of"
+                    " the other's answers.",
+                )
 
 
 async def _installed(settings: Settings) -> AsyncIterator[Finding]:

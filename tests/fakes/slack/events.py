@@ -17,10 +17,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import itertools
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 from urllib.parse import urlencode
@@ -322,8 +323,10 @@ class SocketMode:
 
 
 class Webhook:
-    def __init__(self, url: str, signing_secret: str) -> None:
-        self._url = url
+    """`urls`: of replicas behind one address, each in turn."""
+
+    def __init__(self, urls: Sequence[str], signing_secret: str) -> None:
+        self._urls = itertools.cycle(urls)
         self._secret = signing_secret
 
     async def carry(self, delivery: Delivery, attempt: Attempt, within: float) -> None:
@@ -331,9 +334,9 @@ class Webhook:
         if attempt.number:
             reason = {"timeout": "http_timeout"}.get(last_failure(delivery), last_failure(delivery))
             headers |= {"X-Slack-Retry-Num": str(attempt.number), "X-Slack-Retry-Reason": reason}
-        attempt.to = self._url
+        attempt.to = next(self._urls)
         attempt.sent_at = time.monotonic()
-        status, attempt.answer = await self._post(body, headers | self.signed(body), within)
+        status, attempt.answer = await self._post(attempt.to, body, headers | self.signed(body), within)
         attempt.seconds = time.monotonic() - attempt.sent_at
         if status >= 300:
             raise NotCarried("http_error")
@@ -347,7 +350,8 @@ class Webhook:
     async def verify(self) -> bool:
         """Whether the app answers the challenge that Slack sends when the URL is entered."""
         body = json.dumps({"type": "url_verification", "token": "verification", "challenge": "c0ffee"})
-        status, answer = await self._post(body, {"Content-Type": "application/json"} | self.signed(body), 3.0)
+        headers = {"Content-Type": "application/json"} | self.signed(body)
+        status, answer = await self._post(next(self._urls), body, headers, 3.0)
         return status == 200 and (answer == "c0ffee" or answer == {"challenge": "c0ffee"})
 
     def _body(self, delivery: Delivery) -> tuple[str, dict[str, str]]:
@@ -356,11 +360,11 @@ class Webhook:
         form = delivery.payload if delivery.kind == "slash_commands" else {"payload": json.dumps(delivery.payload)}
         return urlencode(form), {"Content-Type": "application/x-www-form-urlencoded"}
 
-    async def _post(self, body: str, headers: dict[str, str], within: float) -> tuple[int, Any]:
+    async def _post(self, url: str, body: str, headers: dict[str, str], within: float) -> tuple[int, Any]:
         try:
             async with (
                 ClientSession(timeout=ClientTimeout(total=within)) as session,
-                session.post(self._url, data=body.encode(), headers=headers) as response,
+                session.post(url, data=body.encode(), headers=headers) as response,
             ):
                 text = await response.text()
                 status, is_json = response.status, response.content_type == "application/json"

@@ -133,9 +133,9 @@ class FakeSlack:
     def bot_user(self) -> str:
         return self.installation.bot_user
 
-    def over_http(self, url: str) -> Webhook:
-        """From now on payloads go to this URL, signed, instead of over sockets."""
-        self.webhook = Webhook(url, self.signing_secret)
+    def over_http(self, *urls: str) -> Webhook:
+        """From now on payloads go to this URL, or to each of these in turn, signed, instead of over sockets."""
+        self.webhook = Webhook(urls, self.signing_secret)
         return self.webhook
 
     # --- who and what is there

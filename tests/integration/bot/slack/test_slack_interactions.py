@@ -57,6 +57,7 @@ def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
 @pytest.mark.parametrize("action", [actions.SHOW_TRACE, actions.ASK_PERSON, actions.FEEDBACK])
 async def test_an_answer_that_is_no_longer_kept_is_said_so(tmp_path: Path, slack: FakeSlack, action: str) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
+    slack.clock.advance(-2 * 86_400)
     async with bot(tmp_path, slack, person="S0DOCS") as ritbot:
         question, answer = await asked(ritbot, ada, general)
         await ritbot.idle()  # a mention comes as two events, and the later one must find it answered
