@@ -12,9 +12,9 @@ import json
 import logging
 import time
 from contextlib import suppress
+from typing import Any
 
 import structlog
-from aiohttp import WSMessage, WSMsgType
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
@@ -152,9 +152,10 @@ class _Handler(AsyncSocketModeHandler):
                 while self._in_hand:  # noqa: ASYNC110 (tasks of the library's, which nobody else can wait for)
                     await asyncio.sleep(0.02)
 
-    async def _hears(self, message: WSMessage) -> None:
+    async def _hears(self, message: Any) -> None:
+        """A message of the websocket, as aiohttp has it."""
         self.heard = time.monotonic()
-        if self._sharing is not None and message.type is WSMsgType.TEXT and '"hello"' in message.data[:200]:
+        if self._sharing is not None and isinstance(message.data, str) and '"hello"' in message.data[:200]:
             connections = json.loads(message.data).get("num_connections")
             with suppress(StoreUnavailable):
                 await self._sharing.connected(int(connections or 1))
