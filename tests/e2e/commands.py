@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.forked import FORKS, Forked
 from tests.fakes.site import html
 
 RITBOT = (sys.executable, "-c", "from deploy.commands.cli import main; main()")
+WITH_MODULES = (sys.executable, "-c", "import atexit, sys\nfrom deploy.commands.cli import main\n"
+                "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\nmain()")  # fmt: skip
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -62,6 +65,21 @@ def indexed(folder: Path) -> Path:
 def keyed(url: str, **more: str) -> dict[str, str]:
     """The environment of a command with a model behind this URL."""
     return {"RITBOT_MODEL__API_KEY": "test", "RITBOT_MODEL__BASE_URL": url, "RITBOT_MODEL__CITATIONS": "true", **more}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a command printed, and the packages that it had loaded at its end."""
+
+    stdout: str
+    modules: frozenset[str]
+
+
+def imported(folder: Path, *arguments: str) -> Imported:
+    """A command that goes well, in a Python of its own."""
+    command = [*WITH_MODULES, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=True)
+    return Imported(done.stdout, frozenset(name.partition(".")[0] for name in done.stderr.split()))
 
 
 def start(

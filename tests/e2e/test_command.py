@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import ritbot, start
+from tests.e2e.commands import imported, ritbot, start
 from tests.e2e.forked import Forked
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
@@ -27,6 +27,30 @@ def test_an_answer_quotes_and_links_the_section(pumpkin: Path) -> None:
     assert first["node_link"] == "https://pumpkin.example/docs/keys.html#rotate"
     assert first["link"].startswith("https://pumpkin.example/docs/keys.html#rotate:~:text=Rotate%20the")
     assert "once a year" in answer["text"]
+
+
+NEVER_WITHOUT_SERVERS = frozenset(
+    "torch transformers sentence_transformers sklearn scipy matplotlib jinja2 anthropic slack_bolt slack_sdk aiokafka "
+    "opensearchpy qdrant_client aiohttp starlette uvicorn cryptography watchfiles".split()
+)
+NEVER_WITHOUT_TEXT = NEVER_WITHOUT_SERVERS | {"numpy", "openvino", "tokenizers"}
+NEVER_FOR_HELP = NEVER_WITHOUT_TEXT | {"qdrant_edge", "selectolax", "httpx", "snowballstemmer", "sentencex"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "never"),
+    [
+        (("--help",), NEVER_FOR_HELP),
+        (("ask", "--help"), NEVER_FOR_HELP),
+        (("sites",), NEVER_WITHOUT_TEXT),
+        (("tree", "html/keys.html"), NEVER_WITHOUT_TEXT),
+        (("ask", "How often should I rotate the signing keys?"), NEVER_WITHOUT_SERVERS),
+    ],
+)
+def test_a_command_loads_what_it_needs(pumpkin: Path, arguments: tuple[str, ...], never: frozenset[str]) -> None:
+    done = imported(pumpkin, *arguments)
+    assert {"deploy", "typer"} <= done.modules
+    assert sorted(never & done.modules) == []
 
 
 def test_the_terminal_shows_text_sources_and_the_way(pumpkin: Path) -> None:

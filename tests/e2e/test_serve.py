@@ -9,7 +9,6 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -20,14 +19,12 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.commands import PUMPKIN, RITBOT, environment, keyed, lay_out, ritbot
+from tests.e2e.commands import PUMPKIN, RITBOT, environment, imported, keyed, lay_out, ritbot
 from tests.e2e.forked import FORKS, Forked
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
 
 QUESTION = "How often should I rotate the signing keys?"
-WITH_MODULES = (sys.executable, "-c", "import atexit, sys\nfrom deploy.commands.cli import main\n"
-                "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\nmain()")  # fmt: skip
 
 
 def until(condition: Callable[[], object], why: Callable[[], str]) -> None:
@@ -112,13 +109,11 @@ def test_what_it_writes_is_for_its_owner_alone(served: Served) -> None:
 
 def test_a_question_beside_it_is_answered_by_it_and_loads_no_model_itself(served: Served) -> None:
     before = len(served.events("question_answered"))
-    command = [*WITH_MODULES, "ask", QUESTION, "--json"]
-    done = subprocess.run(command, cwd=served.folder, env=environment(), capture_output=True, text=True, check=True)
+    done = imported(served.folder, "ask", QUESTION, "--json")
     assert json.loads(done.stdout)["sources"][0]["citations"][0]["path"] == ["Signing keys", "Rotating keys"]
     assert len(served.events("question_answered")) == before + 1
-    modules = {name.partition(".")[0] for name in done.stderr.split()}
-    assert "navigator" in modules
-    assert modules.isdisjoint({"torch", "transformers", "qdrant_edge", "anthropic", "starlette"})
+    assert "navigator" in done.modules
+    assert done.modules.isdisjoint({"openvino", "torch", "transformers", "qdrant_edge", "anthropic", "starlette"})
 
 
 @pytest.mark.parametrize(
