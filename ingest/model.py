@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
+from ingest.text.likeness import Likeness, likeness
+
 PARSER_VERSION = "2"
 """Raised whenever the parser may give another tree for the same bytes."""
 
@@ -133,6 +135,10 @@ class Page:
         return sha256(self.title, *tree_parts(self.nodes))
 
     @property
+    def likeness(self) -> Likeness:
+        return likeness(self.key, self.title, (text for node in self.nodes for text in (node.title, node.text)))
+
+    @property
     def hash(self) -> str:
         """sha256 of the whole tree and its place: what counts as a change."""
         trail = (part for crumb in self.claims.trail for part in (crumb.title, crumb.url or ""))
@@ -176,13 +182,15 @@ class Skip:
 class Document:
     """What parsing gives: a page or the reason for none, and the links found either way (absolute, fragments off, in
     document order, each once). `nofollow` says that the page asks crawlers not to follow them. `targets`
-    are the same links with their fragments, links to places on the page itself left out."""
+    are the same links with their fragments, links to places on the page itself left out. `likeness` is that of what the page
+    shows, also where it is left out; None: it could not be read."""
 
     page: Page | None
     skip: Skip | None
     links: tuple[str, ...] = ()
     nofollow: bool = False
     targets: tuple[str, ...] = ()
+    likeness: Likeness | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,9 @@ class WatchState:
     no other. `misses` counts looks in a row that found nothing since `missed_since`, `failures` those that got no
     answer, the last for `error`; `wasted` counts hints (a new lastmod) in a row that led to nothing. `interval` is the
     pause between looks, in seconds. `sent` is the tree hash that was last announced. `going` says why the page
-    would leave while the guard holds it back, `going_to` where it went; `left_at` when the guard let it leave.
+    would leave while the guard holds it back, `going_to` where it went; `left_at` when the guard let it leave. `turned`: it
+    answers with something else, this in brief (ingest.text.likeness; "": nothing that could be read); where it is held back
+    for that and it could be indexed, `going_to` is its own key. `failing_since`: the first of the failures in a row.
     `asked_at`: someone said that the page changed. `begun` counts how often the event numbered `begun_seq` was begun to
     be handled. The state with the key `site:NAME` is of the site as a whole."""
 
@@ -133,6 +135,8 @@ class WatchState:
     left_at: datetime | None = None
     begun: int = 0
     begun_seq: int = 0
+    turned: str | None = None
+    failing_since: datetime | None = None
 
 
 class TreeStore(Protocol):

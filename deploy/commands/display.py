@@ -39,11 +39,12 @@ def tell_interrupted(console: Console) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`ok` None: worth knowing, no fault. `advice`: what to do."""
+    """`ok` None: worth knowing, no fault; `unwell`, not in order either. `advice`: what to do."""
 
     ok: bool | None
     what: str
     advice: str = ""
+    unwell: bool = False
 
 
 async def show_findings(findings: AsyncIterator[Finding], console: Console) -> int:

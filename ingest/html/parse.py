@@ -20,6 +20,7 @@ from ingest.html.sections.anchors import Targets
 from ingest.html.sections.nesting import Section
 from ingest.html.sections.outline import OutlineInput, outline
 from ingest.model import Document, Node, Page, Skip
+from ingest.text.likeness import Likeness, likeness
 from ingest.urls import page_key, resolve
 
 
@@ -34,14 +35,12 @@ def parse(
     index_noindex: bool = False,
     max_bytes: int = 10_000_000,
     site_hosts: frozenset[str] = frozenset(),
-    missing_page: str | None = None,
 ) -> Document:
     """Read one page as it was answered from `url` (absolute http, https or file).
 
     `headers`: response headers; their content type counts where `content_type` is empty. `key`: the page
     key, made of `url` where not given. `index_noindex`: the owner's wish wins over the page's. `site_hosts`: further hosts
-    that a canonical address may name. `missing_page`: content hash of the site's answer to an address that does not
-    exist. Never raises on any bytes; raises ValueError if `url` is no page address and no key is given."""
+    that a canonical address may name. Never raises on any bytes; raises ValueError if `url` is no page address and no key is given."""
     key = page_key(url) if key is None else key
     content_type = content_type or next((v for k, v in headers.items() if k.lower() == "content-type"), "")
     if len(body) > max_bytes:
@@ -60,12 +59,17 @@ def parse(
     skip = indexability.redirect(tree, resolve_link, url, page)
     if skip is None and wishes.noindex and not index_noindex:
         skip = Skip("noindex", "the page asks not to be indexed")
-    if skip is None and page.content_hash == missing_page:
-        skip = Skip("soft_404", "the same answer as for an address that does not exist")
     if skip is None:
         skip = indexability.nothing_to_read(tree, page, status)
     plain = tuple(dict.fromkeys(urldefrag(link).url for link in links))
-    return Document(None if skip else page, skip, plain, wishes.nofollow, links)
+    return Document(None if skip else page, skip, plain, wishes.nofollow, links, _likeness(tree, url, page))
+
+
+def _likeness(tree: Dom, url: str, page: Page) -> Likeness:
+    """A title that was made of the address says nothing of the page."""
+    if page.title != head.name_in_address(url) or any(e.text for e in tree.tagged("title", "h1", "h2", "h3")):
+        return page.likeness
+    return likeness(url, "", (text for n in page.nodes for text in (n.title if n.level else "", n.text)))
 
 
 def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: frozenset[str]) -> Page:

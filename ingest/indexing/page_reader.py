@@ -20,8 +20,9 @@ from ingest.model import Document, Page, Site
 from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher, PageParser
 from ingest.sites.scope import base_url
+from ingest.text.likeness import Likeness, alike
 from ingest.tree.induced_headings import divisible, split
-from ingest.urls import page_key
+from ingest.urls import equivalent, page_key
 
 MAX_REMEMBERED_PAGES = 256
 """Readings that are kept where one is read by two: enough for what 16 workers have in hand and for the new pages of a site,
@@ -31,13 +32,15 @@ MAX_REMEMBERED_CHARACTERS = 200_000
 
 _NOT_MODIFIED = 304
 _GONE = (404, 410)
+_PASSING = (302, 303, 307)
 
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
     """`page`: `page` is there, with ordinals for ids. `skipped`: `reason` is a SkipReason. `missing`: 404, 410 (`status`)
     or a redirect to nowhere; `target` is where redirects led to before. `moved`: to the URL `target`.
-    `unmodified`: the server says that nothing changed since the validators sent. `links` are absolute."""
+    `unmodified`: the server says that nothing changed since the validators sent. `links` are absolute. `passing`: it moved
+    for now only (302, 303, 307), as to a form to sign in. `likeness` is that of what was shown, indexed or not."""
 
     kind: Literal["page", "skipped", "missing", "moved", "unmodified"]
     status: int
@@ -48,10 +51,12 @@ class PageReading:
     links: tuple[str, ...] = ()
     etag: str | None = None
     last_modified: str | None = None
+    passing: bool = False
+    likeness: Likeness | None = None
 
 
 class PageReader:
-    """Reads the pages of one site. `chance` gives an address that cannot exist, by which the first reading learns what the
+    """Reads the pages of one site. `chance` gives addresses that cannot exist, by which the first reading learns what the
     site answers for a page that is not there; None: that is not asked. `remember`: so many of the last whole readings are
     given again to who reads the page again, as the indexer does what the watcher has just read."""
 
@@ -73,14 +78,17 @@ class PageReader:
         self._remember = remember
         self._remembered: OrderedDict[str, PageReading] = OrderedDict()
         self._probing = asyncio.Lock()
-        self._missing_page: str | None = None
+        self._probed = chance is None or site.is_folder
+        self._nowhere: tuple[Likeness, ...] = ()
+        starts = () if site.is_folder else (site.start, base_url(site))
+        self._starts = frozenset(map(equivalent, starts))
 
     async def read(
         self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None
     ) -> PageReading:
         """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
-        says nothing about the page (a login that is wanted, a redirect without an address), and where reading it costs more
-        than a page may."""
+        says nothing about the page (a login that is wanted, a redirect without an address, an empty body), and where reading
+        it costs more than a page may."""
         if key in self._remembered and not (etag or last_modified):
             return self._remembered[key]
         reading = await self._read_now(key, url, etag, last_modified)
@@ -90,10 +98,30 @@ class PageReader:
                 self._remembered.popitem(last=False)
         return reading
 
+    async def probe(self) -> None:
+        """Learn anew what the site answers for pages that are not there: servers give one thing for files, another for
+        directories."""
+        self._probed = True
+        if self._chance is not None and not self._site.is_folder:
+            names = ["".join(self._chance.choices(ascii_lowercase, k=24)) for _ in range(2)]
+            answers = [await self._answer(f"{names[0]}.html"), await self._answer(f"{names[1]}/")]
+            self._nowhere = tuple(answer for answer in answers if answer)
+
+    def is_nowhere(self, said: Likeness) -> bool:
+        """Whether the site says so of any address."""
+        return any(alike(said, nowhere) for nowhere in self._nowhere)
+
+    async def _answer(self, name: str) -> Likeness | None:
+        try:
+            answer = await self._fetcher.fetch(urljoin(base_url(self._site), name))
+            return (await self._parse(answer)).likeness if answer.status == 200 and not answer.hops else None
+        except FetchFailed:
+            return None
+
     async def _read_now(self, key: str, url: str, etag: str | None, last_modified: str | None) -> PageReading:
         async with self._probing:
-            if self._chance is not None:
-                self._missing_page, self._chance = await self._answer_to_nothing(self._chance), None
+            if not self._probed:
+                await self.probe()
         try:
             fetched = await self._fetcher.fetch(url, etag=etag, last_modified=last_modified)
         except PageTooLarge as error:
@@ -110,7 +138,10 @@ class PageReader:
         if not 200 <= fetched.status < 300:
             raise FetchFailed(f"{url} answered with status {fetched.status}")
         if redirected:
-            return PageReading("moved", fetched.status, target=fetched.url)
+            passing = any(status in _PASSING for _, status in fetched.hops)
+            return PageReading("moved", fetched.status, target=fetched.url, passing=passing)
+        if not fetched.body.strip() and not self._site.is_folder:
+            raise FetchFailed(f"{url} answered with status {fetched.status} and an empty body")
         reading = self._read(key, fetched, await self._parse(fetched))
         return replace(reading, page=await self._outlined(reading.page)) if reading.page else reading
 
@@ -126,10 +157,21 @@ class PageReader:
             return PageReading("moved", fetched.status, target=skip.redirect_to)
         if page is None:
             reason, detail = (skip.reason, skip.detail) if skip else ("empty", "")
-            return PageReading("skipped", fetched.status, reason=reason, detail=detail, links=_followed(document))
+            return PageReading(
+                "skipped",
+                fetched.status,
+                reason=reason,
+                detail=detail,
+                links=_followed(document),
+                likeness=document.likeness,
+            )
+        if document.likeness and equivalent(key) not in self._starts and self.is_nowhere(document.likeness):
+            detail = "nearly the same answer as for an address that does not exist"
+            return PageReading("skipped", fetched.status, reason="soft_404", detail=detail, likeness=document.likeness)
         return PageReading(
             "page",
             fetched.status,
+            likeness=document.likeness,
             page=_citable(replace(page, key=key)),
             links=(*_followed(document), page.canonical),
             etag=fetched.headers.get("etag"),
@@ -146,22 +188,7 @@ class PageReader:
             index_noindex=self._site.index_noindex,
             max_bytes=self._site.max_bytes,
             site_hosts=frozenset(self._site.hosts),
-            missing_page=self._missing_page,
         )
-
-    async def _answer_to_nothing(self, chance: random.Random) -> str | None:
-        """The content hash of what the site answers for a page that cannot exist, if that is a page."""
-        if self._site.is_folder:
-            return None
-        name = "".join(chance.choices(ascii_lowercase, k=24))
-        try:
-            answer = await self._fetcher.fetch(urljoin(base_url(self._site), f"{name}.html"))
-            document = await self._parser.parse(
-                answer.body, answer.url, content_type=answer.content_type, headers=answer.headers
-            )
-        except FetchFailed:
-            return None
-        return document.page.content_hash if answer.status == 200 and document.page and not answer.hops else None
 
 
 def _citable(page: Page) -> Page:

@@ -13,16 +13,17 @@ from ingest.model import PageRecord
 from ingest.urls import page_key
 
 _GONE_FOR_GOOD = 410
-_SAID_BY_THE_PAGE = frozenset({"soft_404", "noindex"})
-"""Reasons not to index by which a live page goes at once. The others (an empty shell, not HTML …) may be a broken
-deployment: they count as misses."""
+_SAID_BY_THE_PAGE = frozenset({"noindex"})
+"""Reasons not to index by which a live page goes at once."""
+_SOMETHING_ELSE = frozenset({"soft_404", "needs_javascript", "empty", "not_html"})
+"""Reasons that tell of a broken deployment as often as of the page."""
 
 
 class Classification(NamedTuple):
     """`same`: the index is right. `changed`: the indexer should look. `missed`: nothing is there, for now; `gone`: it is
-    sure, for `reason`. `moved`: look at where it went first."""
+    sure, for `reason`. `turned`: something is there that is not the page. `moved`: look at where it went first."""
 
-    kind: Literal["same", "changed", "missed", "gone", "moved"]
+    kind: Literal["same", "changed", "missed", "turned", "gone", "moved"]
     reason: str = ""
 
 
@@ -43,7 +44,9 @@ def classify(record: PageRecord | None, reading: PageReading, first: str | None 
     if not live:
         return SAME if _is_noted(record, reading) else CHANGED
     if reading.kind == "skipped":
-        return Classification("gone" if reason in _SAID_BY_THE_PAGE else "missed", reason)
+        if reason in _SAID_BY_THE_PAGE:
+            return Classification("gone", reason)
+        return Classification("turned" if reason in _SOMETHING_ELSE else "missed", reason)
     if reading.target:
         return Classification("gone", f"redirects to {reading.target}, where nothing is ({reason})")
     return Classification("gone" if reading.status == _GONE_FOR_GOOD else "missed", reason)

@@ -7,7 +7,7 @@ its ids and vectors, before the old one leaves.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from ingest.events.announce import Announcer
 from ingest.indexing.page_reader import PageReading
 from ingest.model import RecordState
 from ingest.ports import WatchState
+from ingest.text.likeness import Likeness
 from ingest.watch.removal_guard import Guard, Job, Removals
 from ingest.watch.watch_states import WatchStates
 
@@ -31,11 +32,21 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A page that is not live yet; `duplicates` are the live pages with the same content, `sent` names what was seen."""
+    """A page that is not live yet; `duplicates` are the live pages with the same content, `sent` names what was seen, `title`
+    and `says` what it shows."""
 
     state: WatchState
     sent: str
     duplicates: tuple[str, ...] = ()
+    says: Likeness | None = None
+    title: str = ""
+
+
+def new_page(state: WatchState, reading: PageReading, duplicates: Sequence[str]) -> New:
+    """What a look at a page that is not live, or changed, gave."""
+    seen = reading.page.hash if reading.page else f"{reading.kind}: {reading.reason}"
+    says, title = (reading.likeness, reading.page.title) if reading.page else (None, "")
+    return New(state, seen, tuple(duplicates), says, title)
 
 
 class MoveMatcher:

@@ -31,6 +31,10 @@ class Guard:
     def holds(self, going: int, live: int) -> bool:
         return going > self.pages and going > self.share * live
 
+    def stops(self, turned: int, live: int) -> bool:
+        """Whether so many pages answer with something else that nothing of the site is believed."""
+        return turned > self.share * live
+
 
 class Job(NamedTuple):
     """What is to be done about a page, apart from all other pages: `do` announces it and then writes down that it did."""
@@ -94,11 +98,13 @@ class Removals:
         return missing or (loss.state if loss else self._states.of(key))
 
     async def weigh(self) -> list[Job]:
-        """The pages that go, or none, and then they are held back."""
+        """The pages that go, or none, and then they are held back. What was held back earlier and was not looked at since
+        counts, but does not go: it may be there again."""
         states = self._states
         for state in [state for state in states if state.going and state.key not in self._live]:
             await states.kept(state)  # it went by another way meanwhile
-        held = {s.key: s for s in states if s.going and s.key in self._live and s.key not in self._losses}
+        held = {s.key: s for s in states if s.going and s.turned is None and s.key in self._live}
+        held = {key: state for key, state in held.items() if key not in self._losses}
         going = {*self._losses, *held}
         now = states.now()
         since = now - timedelta(seconds=states.pace.window)
@@ -110,9 +116,8 @@ class Removals:
             self.held = sorted((loss.state.key, loss.reason) for loss in losses)
             log.warning("removals_held_back", site=self._site, pages=len(going), live=len(self._live))
             return []
-        silent = {key for key, state in held.items() if state.failures}  # these have not answered since
-        self.held = sorted((loss.state.key, loss.reason) for loss in losses if loss.state.key in silent)
-        leaving = sorted((loss for loss in losses if loss.state.key not in silent), key=lambda loss: loss.state.key)
+        self.held = sorted((state.key, state.going or "") for state in held.values())
+        leaving = sorted(self._losses.values(), key=lambda loss: loss.state.key)
         return [Job(loss.state, partial(self._let_go, loss)) for loss in leaving]
 
     async def _let_go(self, loss: Loss) -> None:

@@ -97,6 +97,7 @@ def looked(state: WatchState, now: datetime, *, full: bool, lastmod: str | None,
         full_at=now if full else state.full_at,
         failures=0,
         error=None,
+        failing_since=None,
         lastmod=state.lastmod if lastmod is None else lastmod,
         wasted=state.wasted + hinted,
     )
@@ -104,7 +105,7 @@ def looked(state: WatchState, now: datetime, *, full: bool, lastmod: str | None,
 
 def kept(state: WatchState, now: datetime, pace: Pace, chance: float) -> WatchState:
     """The page is as it is indexed."""
-    calm = replace(state, misses=0, missed_since=None, sent=None, going=None, going_to=None)
+    calm = replace(state, misses=0, missed_since=None, sent=None, going=None, going_to=None, turned=None)
     return _paused(calm, now, 2 * state.interval if state.interval else pace.first, pace, chance)
 
 
@@ -114,7 +115,7 @@ def announced(state: WatchState, sent: str, now: datetime, pace: Pace, chance: f
     again = state.sent == sent
     pause = (2 if again else 0.25) * (state.interval or pace.first)
     forgotten = replace(state, etag=None, last_modified=None, hash=None, sent=sent, wasted=0)
-    calm = replace(forgotten, misses=0, missed_since=None, going=None, going_to=None)
+    calm = replace(forgotten, misses=0, missed_since=None, going=None, going_to=None, turned=None)
     return _paused(calm, now, pause, pace, chance)
 
 
@@ -144,6 +145,13 @@ def held(state: WatchState, reason: str, to: str | None, now: datetime, pace: Pa
     return _paused(replace(state, going=reason, going_to=to), now, 2 * state.interval or pace.first, pace, chance)
 
 
+def turned(state: WatchState, reason: str, to: str | None, now: datetime, pace: Pace, chance: float) -> WatchState:
+    """The page answers with something else, as so many do that nothing is believed. An outage passes: it is looked at
+    again as soon as a new page."""
+    held_back = replace(state, going=reason, going_to=to)
+    return replace(_paused(held_back, now, pace.first, pace, chance), interval=state.interval)
+
+
 def rested(state: WatchState, now: datetime, pace: Pace, chance: float) -> WatchState:
     """Nobody looks at a page that is gone or has moved, until a listing or a link names it again."""
     return _paused(state, now, pace.slowest, pace, chance)
@@ -163,11 +171,11 @@ def failed(
     state: WatchState, error: str, retry_after: float | None, now: datetime, pace: Pace, chance: float
 ) -> WatchState:
     """No answer: nothing is known. The pause doubles, and is never shorter than the server asks for."""
-    failures = state.failures + 1
+    failures, since = state.failures + 1, min(state.failing_since or now, now)
     pause = max(pace.soonest * 2.0 ** min(failures - 1, 30), retry_after or 0.0)
     pause = max(min(pause, pace.slowest), retry_after or 0.0) * (1 + pace.jitter * chance)
     due = now + timedelta(seconds=pause)
-    return replace(state, failures=failures, error=error, fetched_at=now, due_at=due)
+    return replace(state, failures=failures, failing_since=since, error=error, fetched_at=now, due_at=due)
 
 
 def _paused(state: WatchState, now: datetime, pause: float, pace: Pace, chance: float) -> WatchState:

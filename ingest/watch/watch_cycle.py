@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 import structlog
 
@@ -28,12 +29,14 @@ from ingest.model import PageRecord, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore, WatchState
 from ingest.sites.discover import Frontier, Source, discover
 from ingest.sites.scope import in_scope, version_of
-from ingest.urls import page_key
+from ingest.text.likeness import Likeness
+from ingest.urls import equivalent, page_key
 from ingest.watch import schedule
 from ingest.watch.classify import Classification, classify
-from ingest.watch.moves import Move, MoveMatcher, New
+from ingest.watch.moves import Move, MoveMatcher, New, new_page
 from ingest.watch.removal_guard import NOT_IN_FOLDER, NOT_OF_SITE, Guard, Job, Removals
 from ingest.watch.schedule import Pace
+from ingest.watch.turned import MAX_WITNESSES, Doubts, Suspect, is_doubtful
 from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
@@ -57,7 +60,8 @@ class Everything:
 class CycleSummary:
     """What a cycle did. `found` pages of which it has been through `done`; `live` when it began; `counts`: pages looked at
     by verdict (`failed`: no answer). With the reason: `failed` and `blocked` pages, those that were announced as `gone`,
-    and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual."""
+    and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual. `stopped`:
+    so many pages answer with something else that nothing was believed. `empty`: the site gave no page, and none was known."""
 
     site: str
     found: int = 0
@@ -70,6 +74,8 @@ class CycleSummary:
     gone: list[tuple[str, str]] = field(default_factory=list)
     held: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    stopped: bool = False
+    empty: bool = False
 
     @property
     def problem(self) -> str | None:
@@ -108,12 +114,14 @@ class WatchCycle:
         self._list_it = listing
         self._everything = everything
         self._progress = progress
+        self._chance = chance
         self._states = WatchStates(site.name, trees, clock, pace, chance)
         self._known: frozenset[str] = frozenset()
         self._waiting_asked = False
         self._frontier: Frontier | None = None
         self._looked: set[str] = set()
         self._lastmods: Mapping[str, str] = {}
+        self._gave_page = False
         self.summary = CycleSummary(site.name)
 
     async def run(self) -> CycleSummary:
@@ -156,16 +164,24 @@ class WatchCycle:
         accept = self._everything is not None and self._everything.accept
         self._removals = Removals(site, self._trees, states, announcer, self._guard, self._live, accept=accept)
         self._moves = MoveMatcher(site, states, announcer, self._removals, self._guard, records, self._live)
+        self._doubts = Doubts(
+            self._site, states, self._reader, self._moves, self._removals, self._guard, self._live, accept=accept
+        )
         summary.gone = self._removals.gone
         self._frontier = await self._list(records)
         seconds = (self._clock.now() - began).total_seconds()
         if self._frontier is not None:
             await self._visit_all(self._frontier)
-            await self._find_absent(self._frontier, records)
-            await self._do(self._moves.moves())
-            await self._do(self._moves.arrivals())
-            await self._do(await self._removals.weigh())
-            summary.held = self._removals.held
+            await self._ask_witnesses()
+            if await self._weigh_doubts():
+                await self._find_absent(self._frontier, records)
+                await self._do(self._moves.moves())
+                await self._do(self._moves.arrivals())
+                await self._do(await self._removals.weigh())
+                summary.held = self._removals.held
+            if not self._live and (summary.stopped or not self._gave_page):
+                summary.empty = True
+                summary.warnings += [] if summary.stopped else [_no_page(self._site, summary)]
         # A build may be under way in the folder: that is seen soon.
         soon = self._site.is_folder and (self._frontier is None or bool(summary.counts["missed"]))
         await states.listed(self._began, seconds, summary.problem, soon=soon)
@@ -225,12 +241,12 @@ class WatchCycle:
         self._progress()
         await frontier.visit_all(visit, self._workers)
 
-    async def _visit(self, url: str) -> Sequence[str]:
-        """Look at a page if it is due; the links found."""
+    async def _visit(self, url: str, *, due: bool = False) -> Sequence[str]:
+        """Look at a page if it is `due`, or its state says so; the links found."""
         key, now = page_key(url), self._clock.now()
         state, lastmod = await self._states.look_up(key), self._lastmods.get(key)
         hinted = not state.failures and schedule.is_hinted(state, lastmod, self._site)
-        if key in self._looked or not (hinted or self._is_due(state, now)):
+        if key in self._looked or not (due or hinted or self._is_due(state, now)):
             return ()
         self._looked.add(key)
         links: Sequence[str] = ()
@@ -301,11 +317,17 @@ class WatchCycle:
     async def _act(self, record: PageRecord | None, state: WatchState, reading: PageReading) -> None:
         page, duplicates, first = reading.page, list[str](), None
         if page is not None:
+            self._gave_page = True
             duplicates = await duplicates_of(self._trees, self._site.name, version_of(self._site, page.key), page)
             first = await original(self._trees, page, duplicates)
         verdict = classify(record, reading, first)
-        if not self._whole and self._needs_all(verdict, record):
+        before = record.page.likeness if record and record.state == "live" and record.page else None
+        doubtful = before is not None and is_doubtful(self._site, verdict, reading, before, bool(duplicates))
+        if not self._whole and (doubtful or self._needs_all(verdict, record)):
             await self._wait(state.key, record)
+            return
+        if before and doubtful:
+            self._doubts.suspects.append(await self._suspect(state, verdict, reading, before, duplicates))
             return
         self.summary.counts[verdict.kind] += 1
         if verdict.kind == "same":
@@ -315,8 +337,7 @@ class WatchCycle:
                 state = replace(state, etag=reading.etag, last_modified=reading.last_modified, hash=page.hash)
             await self._states.kept(state)
         elif verdict.kind == "changed":
-            seen = page.hash if page else f"{reading.kind}: {reading.reason}"
-            await self._changed(record, New(state, seen, tuple(duplicates)))
+            await self._changed(record, new_page(state, reading, duplicates), reading.links)
         elif verdict.kind == "moved" and reading.target:
             await self._moved(record, state, reading.target)
         else:
@@ -334,15 +355,16 @@ class WatchCycle:
         else:
             await self._states.waits(key, ask=record is None or record.state in ("gone", "moved"))
 
-    async def _changed(self, record: PageRecord | None, new: New) -> None:
+    async def _changed(self, record: PageRecord | None, new: New, links: Sequence[str]) -> None:
         """Where pages are live already, one that is not may be one of them at a new address: that is seen at the end."""
         if not self._whole:
             await self._announcer.changed(self._site.name, new.state.key)
             await self._states.announced(new.state, new.sent)
-        elif self._live and not (record and record.state == "live"):
-            self._moves.came(new)
-        else:
+        elif record and record.state == "live":
             await self._moves.announce(new)
+        else:
+            ready = self._doubts.came(new, links)
+            await self._do([Job(ready_now.state, partial(self._moves.announce, ready_now)) for ready_now in ready])
 
     async def _moved(self, record: PageRecord | None, state: WatchState, target: str) -> None:
         found = await self._destination(target)
@@ -374,6 +396,59 @@ class WatchCycle:
                 return
         self._removals.lose(state, verdict.reason)
 
+    # --- a bad day (ingest/watch/turned.py)
+
+    async def _suspect(
+        self,
+        state: WatchState,
+        verdict: Classification,
+        reading: PageReading,
+        before: Likeness,
+        duplicates: Sequence[str],
+    ) -> Suspect:
+        says, lacking = reading.likeness, verdict.reason if verdict.kind == "turned" else None
+        found = await self._destination(reading.target) if verdict.kind == "moved" and reading.target else None
+        if verdict.kind == "moved":
+            says = found[1].likeness if found else None
+            lacking = None if found else f"redirects to {reading.target}, which is no page of this site"
+
+        async def believe() -> None:
+            self.summary.counts["missed" if lacking else verdict.kind] += 1
+            if lacking:
+                self._removals.lose(state, lacking)
+            elif found:
+                self._moves.moved(Move(state, "live", *found))
+            elif verdict.kind == "changed":
+                await self._moves.announce(new_page(state, reading, duplicates))
+            else:
+                await self._lost(state, verdict)
+
+        is_start = not self._site.is_folder and equivalent(state.key) == equivalent(self._site.start)
+        return Suspect(state, before, says, believe, lacking, bool(duplicates), is_start)
+
+    async def _ask_witnesses(self) -> None:
+        """Other pages tell whether the site has a bad day."""
+        others = sorted(self._live - self._looked) if self._doubts.suspects else []
+
+        async def look(key: str) -> None:
+            await self._visit(key, due=True)
+
+        await for_each(self._chance.sample(others, min(len(others), MAX_WITNESSES)), look, self._workers)
+
+    async def _weigh_doubts(self) -> bool:
+        """Whether the site can be believed."""
+        doubts, summary = self._doubts, self.summary
+        unheard = await doubts.weigh(self._looked)
+        summary.counts.update(["missed"] * len(doubts.missed))
+        summary.failed += doubts.missed
+        if unheard is not None:
+            summary.warnings.append(unheard)
+            summary.held, summary.stopped = doubts.held, True
+            log.warning("site_turned", site=self._site.name, pages=len(doubts.held), live=summary.live, reason=unheard)
+            return False
+        await self._do([Job(suspect.state, suspect.believe) for suspect in doubts.believed])
+        return True
+
     # --- what is not there any more
 
     async def _find_absent(self, frontier: Frontier, records: Mapping[str, PageState]) -> None:
@@ -401,6 +476,12 @@ class WatchCycle:
             self._removals.lose(state, NOT_IN_FOLDER)
         else:
             self._removals.miss(state)
+
+
+def _no_page(site: Site, summary: CycleSummary) -> str:
+    wrong = [reason for _, reason in (*summary.failed, *summary.blocked)][:1]
+    because = f" ({wrong[0]})" if wrong else ""
+    return f"Site {site.name} gave no page at all{because}; check its start, {site.start}, and include and exclude."
 
 
 def _unlisted(site: Site, known: list[str]) -> Frontier:

@@ -78,6 +78,9 @@ class WatchStates:
     async def held(self, state: WatchState, reason: str, to: str | None) -> None:
         await self._remember(schedule.held(state, reason, to, *self._when))
 
+    async def turned(self, state: WatchState, reason: str, to: str | None) -> None:
+        await self._remember(schedule.turned(state, reason, to, *self._when))
+
     async def left(self, state: WatchState, reason: str, *, counts: bool = True) -> None:
         """`counts`: against the guard, for the pages that would go within its window."""
         how = schedule.left if counts else schedule.removal_accepted

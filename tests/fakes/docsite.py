@@ -9,7 +9,7 @@
         …
         assert docs.count("/a") == 1
 
-`pages` may change at any time; a path that is not in it answers 404. `requests` holds what came in, in order;
+`pages` may change at any time; a path that is not in it answers as `fallback`, at first 404. `requests` holds what came in, in order;
 `count(path)` counts it; `most_at_once` is the highest number of requests that were being answered at one
 time. `docs.url(path, host="localhost")` names the same server by another host: off the site. As a proxy it looks
 up the whole URL without its query, "http://elsewhere.test/a". `docs.clear()` forgets pages and requests.
@@ -140,6 +140,7 @@ class DocSite:
     def __init__(self) -> None:
         self.pages: dict[str, str | Behaviour] = {}
         self.requests: list[Seen] = []
+        self.fallback: Behaviour = status(404, "<h1>Not found</h1>")
         self.most_at_once = 0
         self._at_once = 0
         self.port = 0
@@ -184,7 +185,7 @@ class DocSite:
         query = f"?{request.url.query}" if request.url.query else ""
         path = scope["raw_path"].decode("ascii")
         self.requests.append(Seen(path + query, dict(request.headers)))
-        found = self.pages.get(path + query, self.pages.get(path, status(404, "<h1>Not found</h1>")))
+        found = self.pages.get(path + query, self.pages.get(path, self.fallback))
         behaviour = page(found) if isinstance(found, str) else found
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)

@@ -93,7 +93,9 @@ def exit_status(summaries: Sequence[CrawlSummary], asked: int) -> int:
     if not all(summary.finished for summary in summaries):
         return 130
     cycles = [summary.cycle for summary in summaries]
-    if len(summaries) < asked or any((s.cycle.failed or s.cycle.blocked) and not s.outcomes.total() for s in summaries):
+    if len(summaries) < asked or any(cycle.empty for cycle in cycles):
+        return 3
+    if any((s.cycle.failed or s.cycle.blocked) and not s.outcomes.total() for s in summaries):
         return 3
     return 1 if any(cycle.failed or cycle.held for cycle in cycles) else 0
 
@@ -165,7 +167,9 @@ def print_summary(console: Console, summary: CrawlSummary) -> None:
     _pages(console, "not allowed", cycle.blocked)
     for warning in cycle.warnings:
         console.print(Text(f"  {warning}", style="yellow"))
-    if cycle.held:
+    if cycle.stopped:
+        _pages(console, "something else", cycle.held)
+    elif cycle.held:
         console.print(
             Text(
                 f"  {len(cycle.held)} of {cycle.live} pages would go; that is so many that nothing was "

@@ -39,9 +39,18 @@ def command(config: Config = None, folder: Folder = None) -> None:
 
 async def doctor(settings: Settings, console: Console, config: Path | None) -> int:
     """Print the findings as they come; 0 if there is no fault."""
-    faults = await show_findings(_findings(settings, config), console)
+    unwell = False
+
+    async def findings() -> AsyncIterator[Finding]:
+        nonlocal unwell
+        async for finding in _findings(settings, config):
+            unwell = unwell or finding.unwell
+            yield finding
+
+    faults = await show_findings(findings(), console)
+    well = "Some pages fail, too few and not long enough to act." if unwell else "Everything is in order."
     console.print()
-    console.print("Everything is in order." if not faults else f"{faults} thing{'s' if faults > 1 else ''} to mend.")
+    console.print(well if not faults else f"{faults} thing{'s' if faults > 1 else ''} to mend.")
     return 1 if faults else 0
 
 
@@ -169,14 +178,15 @@ async def _watched(trees: TreeStore, name: str) -> AsyncIterator[Finding]:
     if report.held:
         yield Finding(
             False,
-            f"Watching {name}: {len(report.held)} pages would go, so many that none was removed",
+            f"Watching {name}: {len(report.held)} pages would go or answer with something else, so many that all are kept",
             f"If it is right, run: ritbot watch --accept {name}",
         )
-    if report.failing or report.missing:
+    if report.astray:
         yield Finding(
-            None,
+            False if report.alerts else None,
             f"Watching {name}: {len(report.failing)} pages gave no answer, {len(report.missing)} were not found",
             "What is known of them is still served. See which: ritbot sites",
+            unwell=True,
         )
 
 

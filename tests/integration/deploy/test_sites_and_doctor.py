@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -131,3 +132,20 @@ async def test_doctor_tells_pages_of_another_version_from_those_of_other_setting
     _, said = await found(settings)
     assert "Versions: 2 pages were read by another version of ritbot\n  → Run: ritbot reindex\n" in said
     assert "Versions: 1 pages were cut and embedded with other settings\n  → Run: ritbot reembed\n" in said
+
+
+async def test_doctor_tells_of_pages_that_fail_by_their_share_and_by_their_age(settings: Settings) -> None:
+    now = SystemClock().now()
+    whole = WatchState(site_key("docs"), "docs", fetched_at=now)
+    await remember(settings, whole, *(page(f"p{n}") for n in range(19)))
+    assert "Everything is in order." in (await found(settings))[1]
+    await remember(settings, replace(page("slow"), failures=2, error="503", failing_since=now))
+    status, few = await found(settings)
+    assert (status, "Everything is in order." in few) == (0, False)
+    assert "Some pages fail, too few and not long enough to act." in few
+    await remember(settings, replace(page("slow"), failures=2, error="503", failing_since=now - timedelta(days=4)))
+    assert (await found(settings))[0] == 1
+    await remember(settings, page("slow"), *(replace(page(f"p{n}"), misses=1, missed_since=now) for n in range(3)))
+    status, many = await found(settings)
+    assert status == 1
+    assert "✗ Watching docs: 0 pages gave no answer, 3 were not found" in many

@@ -115,7 +115,14 @@ class Forgetful:
 
 
 async def come_to_rest(pipe: Pipeline, pages: Pages) -> None:
+    """Pages of one text look like a bad day of the site: the operator says that they are right."""
     pages[BASE + "sitemap.xml"] = listing(pages)
+    await be_quiet(pipe)
+    await pipe.crawl(accept=True)
+    await be_quiet(pipe)
+
+
+async def be_quiet(pipe: Pipeline) -> None:
     for _ in range(8):
         pipe.clock.advance(days=9)
         sent = len(await pipe.sent())

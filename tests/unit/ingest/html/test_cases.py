@@ -61,16 +61,6 @@ def test_a_real_page_about_404_errors_is_no_soft_404() -> None:
     assert document.page.title == "HTTP 404 Not Found errors"
 
 
-def test_a_page_equal_to_the_answer_for_a_random_address_is_a_soft_404() -> None:
-    body = (CASES / "66-soft-404" / "real_page.html").read_bytes()
-    probe = parse(body, "https://docs.example.test/kq8z1.html").page
-    assert probe is not None
-    document = parse(body, "https://docs.example.test/real.html", missing_page=probe.content_hash)
-    assert document.page is None
-    assert document.skip is not None
-    assert document.skip.reason == "soft_404"
-
-
 def test_a_page_of_13500_sections_is_read_in_one_pass(capsys: pytest.CaptureFixture[str]) -> None:
     argv, sys.argv = sys.argv, ["make_input.py", "13500"]
     try:
