@@ -10,6 +10,9 @@ from typing import Self
 from bot.ports import AnswerMessage
 from navigator.answer import Passage, Step
 
+AT_ONCE_SECONDS = 0.05
+"""An answer that is whole so soon after its first words is shown at once, and not as it grows."""
+
 
 class ProgressRelay:
     """A Listener (navigator.agent.run) inside `async with`. What is new while the message is busy waits, and the newer takes
@@ -20,7 +23,7 @@ class ProgressRelay:
         self._step: tuple[Step, tuple[Passage, ...]] | None = None
         self._text = ""
         self._new = asyncio.Event()
-        self._over = False
+        self._over = asyncio.Event()
         self._relaying: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -29,7 +32,7 @@ class ProgressRelay:
         return self
 
     async def __aexit__(self, kind: object, *_: object) -> None:
-        self._over = True
+        self._over.set()
         self._new.set()
         if self._relaying is not None:
             if kind is not None:
@@ -46,12 +49,17 @@ class ProgressRelay:
         self._new.set()
 
     async def _relay(self, message: AnswerMessage) -> None:
-        while not self._over:
+        growing = False
+        while not self._over.is_set():
             await self._new.wait()
             self._new.clear()
             step, self._step = self._step, None
-            text, self._text = self._text, ""
-            if step is not None and not self._over:
+            if step is not None and not self._over.is_set():
                 await message.stepped(*step)
-            if text and not self._over:
+            if self._text and not growing:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._over.wait(), AT_ONCE_SECONDS)
+                growing = True
+            text, self._text = self._text, ""
+            if text and not self._over.is_set():
                 await message.wrote(text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.freshness import ago
@@ -23,6 +23,7 @@ from navigator.answer import Answer, CitedSource, Passage
 from navigator.citations.links import gate_of
 from navigator.markdown.blocks import Code, MarkdownHeading, MarkdownTable, Paragraph, Piece, Rule, markdown_of
 from navigator.markdown.parse import parse_markdown
+from navigator.markdown.spans import Span
 
 MAX_SUMMARY_CHARACTERS = 150
 """Characters of a message's `text`: what a notification, a search result and a screen reader say."""
@@ -82,9 +83,10 @@ def messages(
     text = answer.text if answer.outcome in ("answered", "not_found") else ""
     room = limits.characters - blocks.characters([blocks.markdown("")])
     seen = {_bare(piece) for piece in parse_markdown(unescaped(shown))}
-    pieces = [piece for piece in parse_markdown(text) if _bare(piece) not in seen]
+    announced, said = _announced(parse_markdown(text), answer)
+    pieces = [piece for piece in said if _bare(piece) not in seen]
     groups = grouped(sanitized(pieces, gate_of(answer), source_links(answer.sources)), room, limits.pieces) or [()]
-    tail = [*_told(answer), *_rows(answer, now, limits), *_remarks(answer)]
+    tail = [*_told(answer), *_rows(answer, now, limits), *_remarks(answer, announced)]
     tail += _buttons(answer, question_id, person=person, retry=retry, private=private)
     packed = _packed(groups, tail, limits)
     while len(packed) > most and len(groups) > 1:
@@ -146,6 +148,42 @@ def escalation(exchange: Exchange, *, group: str, asked_by: str) -> Message:
     return Message(escaped(shortened(f"A person's help is asked for: {asked}", 150)), tuple(made))
 
 
+def _announced(pieces: Sequence[Piece], answer: Answer) -> tuple[str, Sequence[Piece]]:
+    """Of extracts what announces them, for the small print, and the extracts: what they say is first to be read, and their
+    paths stand under Sources. Other answers as they are."""
+    titles = _titles(pieces, answer)
+    if not any(titles):
+        return "", pieces
+    announced = not titles[0] and titles[1] and pieces[0].plain.rstrip().endswith(":")
+    words = f"{plain_line(pieces[0].plain).rstrip(' :')}." if announced else ""
+    return words, tuple(_untitled(pieces[announced:], titles[announced:]))
+
+
+def _titles(pieces: Sequence[Piece], answer: Answer) -> list[bool]:
+    """Which are paths of cited sections, over extracts."""
+    paths = {" ".join(" › ".join(source.first.path).split()) for source in answer.sources}
+    return [
+        isinstance(piece, Paragraph)
+        and _bare(piece) in paths
+        and all("**" in span.styles or not _without_marks(span.text).strip() for span in piece.spans)
+        for piece in pieces
+    ]
+
+
+def _untitled(pieces: Sequence[Piece], titles: Sequence[bool]) -> Iterator[Piece]:
+    """The marks of a path go to the end of what it stands over."""
+    marks: tuple[Span, ...] = ()
+    for piece, is_title, ends in zip(pieces, titles, [*titles[1:], True], strict=True):
+        if is_title and isinstance(piece, Paragraph):
+            marks = tuple(replace(span, styles=()) for span in piece.spans if "**" not in span.styles)
+        elif ends and marks and isinstance(piece, Paragraph):
+            yield Paragraph((*piece.spans, *marks))
+        else:
+            yield piece
+            if ends and marks:
+                yield Paragraph(marks)
+
+
 def _packed(groups: Sequence[tuple[Piece, ...]], tail: Sequence[Block], limits: BlockLimits) -> list[list[Block]]:
     """The blocks of each message; the tail goes into the last, and on into further ones where it does not fit."""
     packed = [[blocks.markdown(markdown_of(group))] if group else [] for group in groups]
@@ -181,8 +219,9 @@ def _near(passage: Passage) -> str:
     return f"• {link(passage.link, path(passage.path))}"
 
 
-def _remarks(answer: Answer) -> Iterator[Block]:
+def _remarks(answer: Answer, announced: str) -> Iterator[Block]:
     notes = [
+        announced,
         f"Understood as: {answer.understood}" if answer.understood else "",
         f"Version {answer.version}." if answer.version else "",
         answer.note,

@@ -349,3 +349,20 @@ def test_every_passage_may_be_long_and_odd() -> None:
     sent = made(given)
     assert [refused(message) for message in sent] == [None] * len(sent)
     assert len(rows(sent)) == 19
+
+
+def test_of_extracts_the_words_come_first_and_each_path_stands_once() -> None:
+    first, second = (" › ".join(passage(number).path) for number in (1, 2))
+    text = (
+        f"Extracts from the documentation, word for word:\n\n**{first}** [1]\n\nScale it with care.\n\n```sh\nscale\n```"
+        f"\n\n**{second}** [2]\n\n- Wait.\n- Look again."
+    )
+    given = answer(text, passages=2)
+    (message,) = sent = made(given)
+    one, two = (f"[[{source.number}]]({source.first.link})" for source in given.sources)
+    assert message.text == "Scale it with care."
+    assert markdown_of(sent) == [
+        f"Scale it with care.\n\n```sh\nscale\n```\n\n{one}\n\n- Wait.\n- Look again.\n\n{two}"
+    ]
+    assert dumped(sent).count(first) == dumped(sent).count(second) == 1
+    assert "Extracts from the documentation, word for word." in strings(message.blocks)
