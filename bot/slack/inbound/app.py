@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 
 import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncBoltContext
@@ -172,6 +173,7 @@ def _buttons(app: AsyncApp, interactions: Interactions, background: Background) 
 
     pressed(actions.FEEDBACK, interactions.judge)
     pressed(actions.SHOW_TRACE, interactions.show_trace)
+    pressed(actions.SHOW_DETAILS, interactions.show_details)
     pressed(actions.ASK_PERSON, interactions.ask_person)
     pressed(actions.RETRY, interactions.retry)
     pressed(actions.SHARE, interactions.share)
@@ -226,6 +228,11 @@ def _modals(
         background.start("reason", interactions.explain(body, client))
         return await ack()
 
+    async def escalated(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+        question, pressed = actions.escalation_of(dict(body))
+        background.start("escalation", _done(partial(interactions.escalate, question), pressed, client))
+        return await ack()
+
     async def chosen(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
         wrong = await settings.submit(body, client)
         return await ack(response_action="errors", errors=wrong) if wrong else await ack()
@@ -234,6 +241,7 @@ def _modals(
         background.start("home", home.opened(body, client))
 
     app.view(actions.REASON_VIEW)(explained)
+    app.view(actions.ESCALATION_VIEW)(escalated)
     app.view(actions.SETTINGS_VIEW)(chosen)
     app.event("app_home_opened")(opened)
 

@@ -21,8 +21,8 @@ from bot.slack.inbound.parse import person_of, workspace
 from bot.slack.message_text import Payload
 from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.render import actions
-from bot.slack.render.answer_message import Message, escalation, messages
-from bot.slack.render.trace_modal import reason_modal, trace_modal
+from bot.slack.render.answer_message import Message, escalation, mention_of, messages
+from bot.slack.render.trace_modal import escalation_modal, reason_modal, trace_modal
 from ingest.ports import Clock
 
 log = structlog.get_logger()
@@ -76,9 +76,10 @@ class Interactions:
         """The reason for a verdict."""
         view = body["view"]
         verdict, question_id = actions.feedback_of(str(view["private_metadata"]))
-        words = view["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value") or ""
-        if words.strip():
-            given = Feedback(person_of(body), verdict, self._clock.now(), words.strip())
+        chosen = (view["state"]["values"].get(actions.REASON_CHOICE) or {}).get(actions.REASON_CHOICE) or {}
+        reasons = [str(option["value"]) for option in chosen.get("selected_options") or ()]
+        if reason := "\n".join(filter(None, ["; ".join(reasons), _words(body)])):
+            given = Feedback(person_of(body), verdict, self._clock.now(), reason)
             await changed(self._store, question_id, lambda exchange: _with_feedback(exchange, given))
 
     async def show_trace(self, body: Payload, client: AsyncWebClient) -> str:
@@ -91,14 +92,41 @@ class Interactions:
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
         return ""
 
+    async def show_details(self, body: Payload, client: AsyncWebClient) -> str:
+        """Unfold the trace's modal, or fold it."""
+        wanted, _, question_id = _value(body).partition(":")
+        exchange = await self._exchange(question_id)
+        if exchange is None or exchange.answer is None:
+            return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
+        view = trace_modal(exchange.answer, question_id, details=wanted == actions.MORE)
+        await call(client.views_update, view_id=body["view"]["id"], view=view)
+        return ""
+
     async def ask_person(self, body: Payload, client: AsyncWebClient) -> str:
-        """Ping the user group in the thread, once for an answer, with what was asked, answered and read."""
+        """Ask first whether a person shall be asked, and what that person should know."""
         exchange = await self._exchange(_value(body))
         if exchange is None:
             return self._gone(body)
         if closed := await self._closed(exchange, body):
             return closed
-        message = escalation(exchange, group=self._person, asked_by=person_of(body))
+        if await self._store.counted(_counter("person", exchange), self._clock.now()):
+            return ASKED_ALREADY
+        metadata = actions.escalation_value(exchange.question.id, dict(body))
+        view = escalation_modal(metadata, whom=mention_of(self._person), in_thread=bool(exchange.question.thread))
+        await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)
+        return ""
+
+    async def escalate(self, question_id: str, body: Payload, client: AsyncWebClient) -> str:
+        """Ping the user group in the thread, once for an answer, with what was asked, answered and read. `body`: of the modal,
+        and of the button that opened it."""
+        exchange = await self._exchange(question_id)
+        if exchange is None:
+            return ANSWER_GONE
+        if closed := await self._closed(exchange, body):
+            return closed
+        message = escalation(exchange, whom=mention_of(self._person), asked_by=person_of(body), comment=_words(body))
         return await self._once("person", exchange, client, [message], ASKED_ALREADY)
 
     async def retry(self, body: Payload, client: AsyncWebClient) -> str:
@@ -165,7 +193,7 @@ class Interactions:
         self, what: str, exchange: Exchange, client: AsyncWebClient, made: Sequence[Message], already: str
     ) -> str:
         """Post it once for an answer, whoever presses how often; why it was not posted, "" where it was."""
-        counter, until = f"{what}:{exchange.question.id}", self._clock.now() + timedelta(days=7)
+        counter, until = _counter(what, exchange), self._clock.now() + timedelta(days=7)
         if await self._store.add(counter, 1, until) > 1:
             await self._store.add(counter, -1, until)
             return already
@@ -223,6 +251,16 @@ class Interactions:
             return None
         about = {"event_type": WORD, "event_payload": {"about": question.id}}
         return next((str(m["ts"]) for m in said if m.get("metadata") == about and m.get("text") == message.text), "")
+
+
+def _counter(what: str, exchange: Exchange) -> str:
+    return f"{what}:{exchange.question.id}"
+
+
+def _words(body: Payload) -> str:
+    """What was written into a modal."""
+    written = body["view"]["state"]["values"][actions.REASON_BLOCK][actions.REASON_INPUT].get("value")
+    return str(written or "").strip()
 
 
 def _value(body: Payload) -> str:

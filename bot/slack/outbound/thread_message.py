@@ -8,7 +8,6 @@ A worker that goes on where another one died finds what was posted, in our log o
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +24,7 @@ from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.render.answer_message import Message, messages, notice, plain_fallback
 from bot.slack.render.blocks import shortened
 from bot.slack.render.sanitize import Stream, plain_line
+from bot.slack.render.trace_modal import offered
 from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
 from navigator.answer import Answer, Passage, Step
@@ -49,9 +49,6 @@ MAX_STATUS_CHARACTERS = 50
 BUSY = "is looking for an answer …"
 """Behind the bot's name, where a client does not show what goes on."""
 STARTED = "Looking into the documentation …"
-
-_OFFERED = re.compile(r"^ *\d+: |\"is_readable\": true", re.MULTILINE)
-"""A line of a forest that the model may read."""
 
 
 class ThreadMessage:
@@ -433,7 +430,7 @@ def status_text(step: Step, passages: Sequence[Passage]) -> str:
     if step.error is not None:
         return "Trying another way …"
     if step.shown is not None:
-        count = len(_OFFERED.findall(step.shown or ""))
+        count = offered(step)
         return f"Looking through {count} section{'' if count == 1 else 's'} …" if count else "Trying other words …"
     read = [passage for passage in passages if passage.number in step.numbers]
     if not read and step.query:

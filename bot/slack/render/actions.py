@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from bot.model import Verdict
 
 FEEDBACK = "ritbot_feedback"
@@ -9,17 +12,23 @@ SHOW_TRACE = "ritbot_show_way"
 ASK_PERSON = "ritbot_ask_person"
 RETRY = "ritbot_retry"
 SHARE = "ritbot_share"
-"""action_id of a button; messages in the field carry them, so they stay as they are. The value of each is the question's id, of FEEDBACK a `feedback_value`."""
+SHOW_DETAILS = "ritbot_details"
+"""action_id of a button; messages in the field carry them, so they stay as they are. The value of each is the question's id,
+of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it."""
+MORE, LESS = "more", "less"
 
 TRACE_VIEW = "ritbot_way"
 REASON_VIEW = "ritbot_reason"
 SETTINGS_VIEW = "ritbot_settings"
+ESCALATION_VIEW = "ritbot_escalation"
 """callback_id of a modal. private_metadata is the question's id, of REASON_VIEW a `feedback_value`, of
-SETTINGS_VIEW team and channel."""
+SETTINGS_VIEW team and channel, of ESCALATION_VIEW an `escalation_value`."""
 
 REASON_BLOCK = "reason"
 REASON_INPUT = "text"
-"""Where a submitted REASON_VIEW holds its words: state.values[REASON_BLOCK][REASON_INPUT]["value"]."""
+"""Where a submitted REASON_VIEW or ESCALATION_VIEW holds its words: state.values[REASON_BLOCK][REASON_INPUT]["value"]."""
+REASON_CHOICE = "kind"
+"""Where a submitted REASON_VIEW holds what was chosen: state.values[REASON_CHOICE][REASON_CHOICE]."""
 
 
 def feedback_value(verdict: Verdict, question_id: str) -> str:
@@ -34,3 +43,18 @@ def feedback_of(value: str) -> tuple[Verdict, str]:
     if verdict == "bad" and question_id:
         return "bad", question_id
     raise ValueError(f"not a feedback value: {value!r}")
+
+
+def escalation_value(question_id: str, press: dict[str, Any]) -> str:
+    """The question, and where its button was pressed: whoever sends the modal is told there what could not be done."""
+    container = press.get("container") or {}
+    channel = (press.get("channel") or {}).get("id") or container.get("channel_id")
+    where = {"channel": channel, "thread_ts": container.get("thread_ts"), "response_url": press.get("response_url")}
+    return json.dumps({"question": question_id, **where})
+
+
+def escalation_of(view_submission: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The question's id, and the payload as of a press on the button that opened the modal."""
+    value = json.loads(view_submission["view"]["private_metadata"])
+    where = {"container": {"thread_ts": value["thread_ts"]}, "response_url": value["response_url"]}
+    return value["question"], {**view_submission, "channel": {"id": value["channel"]}, **where}

@@ -17,7 +17,7 @@ from bot.model import Exchange
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import LIMITS, Block, BlockLimits, link, path, shortened
 from bot.slack.render.message_split import grouped
-from bot.slack.render.sanitize import escaped, plain_line, sanitized, source_link, source_links, unescaped
+from bot.slack.render.sanitize import NO_LINKS, escaped, plain_line, sanitized, source_link, source_links, unescaped
 from ingest.text.sentences import sentences
 from navigator.answer import Answer, CitedSource, Passage
 from navigator.citations.links import gate_of
@@ -34,7 +34,7 @@ MAX_CLAIMS = 5
 MAX_CLAIM_CHARACTERS = 300
 MAX_FALLBACK_CHARACTERS, MAX_FALLBACK_BYTES = 3_000, 3_900
 """Of a message without blocks: chat.update takes 4,000 bytes of `text`."""
-MAX_ESCALATED_QUESTION_CHARACTERS, MAX_ESCALATED_ANSWER_CHARACTERS, MAX_ESCALATED_SECTIONS = 1_000, 1_200, 8
+MAX_ESCALATED_QUESTION_CHARACTERS, MAX_ESCALATED_ANSWER_CHARACTERS, MAX_ESCALATED_SECTIONS = 2_000, 4_000, 8
 """What a call for help repeats of the exchange."""
 MIN_SUMMARY_CHARACTERS = 40
 """Characters of a sentence that says enough by itself."""
@@ -49,7 +49,6 @@ GREETED = (
     "• `/ask` answers you alone; you decide whether to share it.",
     "• Every number in an answer is a link to the section that I read for it.",
 )
-TO_ALL = "This shows your question and my answer to everyone in this channel, together with the call for help."
 LONGER_PRIVATE = (
     "This answer is longer than fits here. “Share in channel” shows all of it, to everyone in this channel."
 )
@@ -125,27 +124,35 @@ def plain_fallback(answer: Answer) -> Message:
     return Message(escaped(shortened(said, most)) + tail, ())
 
 
-def escalation(exchange: Exchange, *, group: str, asked_by: str) -> Message:
-    """When a person is asked instead: what was asked, answered and read. The one message of ritbot's that mentions
-    anybody: the group that the settings name and the person who pressed."""
+def escalation(exchange: Exchange, *, whom: str, asked_by: str, comment: str = "") -> Message:
+    """When a person is asked instead: what was asked, answered and read, as it is. The one message of ritbot's that mentions
+    anybody: `whom` (see `mention_of`) and the person who pressed."""
     question, answer = exchange.question, exchange.answer
-    asked = shortened(plain_line(exchange.standalone or question.text), MAX_ESCALATED_QUESTION_CHARACTERS)
-    who = f"<!subteam^{group}>" if group.startswith("S") else f"<@{group}>"
-    made = [
-        blocks.section(f"{who} <@{asked_by}> asks for a person's help."),
-        blocks.section(f"*Question*\n{escaped(asked)}"),
-    ]
+    asked = exchange.standalone or question.text
+    made = [blocks.section(f"{whom} <@{asked_by}> asks for a person's help.")]
+    if comment:
+        made.append(blocks.markdown(_repeated(comment, MAX_ESCALATED_QUESTION_CHARACTERS)))
+    made.append(blocks.markdown(f"**Question**\n\n{_repeated(asked, MAX_ESCALATED_QUESTION_CHARACTERS)}"))
     if answer is not None:
-        said = " ".join(plain_line(piece.plain) for piece in parse_markdown(answer.text))
-        made.append(
-            blocks.section(
-                f"*What I answered*\n{escaped(shortened(said, MAX_ESCALATED_ANSWER_CHARACTERS)) or 'Nothing.'}"
-            )
-        )
-        read = [f"• {link(p.link, path(p.path))}" for p in answer.trace.passages[:MAX_ESCALATED_SECTIONS]]
+        said = _repeated(answer.text, MAX_ESCALATED_ANSWER_CHARACTERS, answer)
+        made.append(blocks.markdown(f"**What I answered**\n\n{said or 'Nothing.'}"))
+        read = dict.fromkeys(f"• {link(p.link, path(p.path))}" for p in answer.trace.passages)
         if read:
-            made.append(blocks.section("\n".join(["*What I read*", *read])))
-    return Message(escaped(shortened(f"A person's help is asked for: {asked}", 150)), tuple(made))
+            made += blocks.sections(["*What I read*", *[*read][:MAX_ESCALATED_SECTIONS]])
+    return Message(escaped(shortened(f"A person's help is asked for: {plain_line(asked)}", 150)), tuple(made))
+
+
+def mention_of(person: str) -> str:
+    """Of a user group or a person, by id."""
+    return f"<!subteam^{person}>" if person.startswith("S") else f"<@{person}>"
+
+
+def _repeated(text: str, most: int, answer: Answer | None = None) -> str:
+    """Somebody's words as Markdown with nothing live in them, code as it is; their beginning where they are long."""
+    gate, marks = (gate_of(answer), source_links(answer.sources)) if answer else (NO_LINKS, {})
+    pieces = parse_markdown(text)
+    groups = grouped(sanitized(_announced(pieces, answer)[1] if answer else pieces, gate, marks), most)
+    return markdown_of(groups[0]) + ("\n\n…" if len(groups) > 1 else "") if groups else ""
 
 
 def _announced(pieces: Sequence[Piece], answer: Answer) -> tuple[str, Sequence[Piece]]:
@@ -248,12 +255,7 @@ def _buttons(answer: Answer, question_id: str, *, person: bool, retry: bool, pri
         (person, actions.ASK_PERSON, "Ask a person"),
         (private and found, actions.SHARE, "Share in channel"),
     ]
-    sure = {actions.ASK_PERSON: TO_ALL} if private else {}
-    made = [
-        blocks.button(action, label, question_id, sure=sure.get(action, ""))
-        for wanted, action, label in offered
-        if wanted
-    ]
+    made = [blocks.button(action, label, question_id) for wanted, action, label in offered if wanted]
     if made:
         yield blocks.buttons(made)
     if answer.outcome in ("answered", "not_found"):

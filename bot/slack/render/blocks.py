@@ -73,15 +73,8 @@ def plain_text(text: str, most: int) -> Block:
     return {"type": "plain_text", "text": shortened(plain_line(text), most) or "…", "emoji": False}
 
 
-def button(action_id: str, label: str, question_id: str, *, sure: str = "") -> Block:
-    """`sure`: what is asked before a press counts."""
-    made = {"type": "button", "action_id": action_id, "text": plain_text(label, 75), "value": question_id}
-    return {**made, "confirm": _dialog(label, sure)} if sure else made
-
-
-def _dialog(title: str, text: str) -> Block:
-    words = {"title": (title, 100), "text": (text, 300), "confirm": ("Go on", 30), "deny": ("Cancel", 30)}
-    return {name: plain_text(*word) for name, word in words.items()}
+def button(action_id: str, label: str, question_id: str) -> Block:
+    return {"type": "button", "action_id": action_id, "text": plain_text(label, 75), "value": question_id}
 
 
 def buttons(made: Sequence[Block]) -> Block:

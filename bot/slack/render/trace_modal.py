@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from bot.model import Verdict
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import LIMITS, Block, plain_text, shortened
 from bot.slack.render.sanitize import escaped, plain_line
@@ -21,39 +22,89 @@ MAX_FOREST_SECTIONS = 4
 """Sections that one forest may fill."""
 
 DONE = {
-    "get_toc": "searched for",
-    "search": "searched for",
-    "keyword": "looked for the words",
-    "entity": "looked for the name",
-    "page": "searched one page for",
-    "around": "read what stands around",
-    "pick_page": "chose a page for",
-    "route": "looked through a page for",
-    "read": "read",
+    "get_toc": "Searched for",
+    "search": "Searched for",
+    "keyword": "Looked for the words",
+    "entity": "Looked for the name",
+    "page": "Searched one page for",
+    "around": "Looked around for",
+    "pick_page": "Chose a page for",
+    "route": "Looked through a page for",
 }
 """What a call of a tool did, by the tools of all strategies."""
 
+REASONS: Mapping[Verdict, tuple[str, tuple[str, ...], str]] = {
+    "good": ("Good to hear", ("It answered my question", "It was quick", "The sources were right"), "What was good?"),
+    "bad": (
+        "What was wrong?",
+        (
+            "It is wrong",
+            "It does not answer what I asked",
+            "It is out of date",
+            "It is hard to understand",
+            "The sources do not fit",
+        ),
+        "What was wrong with it?",
+    ),
+}
+"""By verdict: title, what may be chosen, what is asked."""
+
+_OFFERED = re.compile(r"^ *\d+: |\"is_readable\": true", re.MULTILINE)
+"""A line of a forest that the model may read."""
 _NODE_NUMBER = re.compile(r"^\s*(\d+): ")
 
 
-def trace_modal(answer: Answer, question_id: str) -> Block:
-    """The view for views.open: queries, forests (○ read, ● cited), what was read and cited, cost, seconds."""
+def trace_modal(answer: Answer, question_id: str, *, details: bool = False) -> Block:
+    """The view for views.open and views.update: a short story of what was searched, looked at and read, each thing once. With
+    `details` also the reasoning, the forests (○ read, ● cited), the seconds and what it cost."""
     asked = answer.understood or answer.question
+    label, value = ("Less", actions.LESS) if details else ("Details", actions.MORE)
     made = [
         blocks.section(f"*{escaped(shortened(plain_line(asked), 300)) or '(nothing asked)'}*"),
-        *_steps(answer),
-        *_ends(answer),
+        *_story(answer, details=details),
+        *(_costs(answer) if details else ()),
     ]
-    return _modal(actions.TRACE_VIEW, "How I found this", question_id, _within(made))
+    fold = blocks.buttons([blocks.button(actions.SHOW_DETAILS, label, f"{value}:{question_id}")])
+    return _modal(actions.TRACE_VIEW, "How I found this", question_id, _within(made, [fold]))
 
 
 def reason_modal(feedback_value: str) -> Block:
-    """The view that asks why, after a verdict. Saying nothing is an answer too."""
-    asked = {
+    """The view that asks why, after a verdict: what fits the thumb. Saying nothing is an answer too."""
+    verdict, _ = actions.feedback_of(feedback_value)
+    title, choices, asked = REASONS[verdict]
+    kinds: Block = {
+        "type": "input",
+        "block_id": actions.REASON_CHOICE,
+        "optional": True,
+        "label": plain_text(asked, 200),
+        "element": {
+            "type": "checkboxes",
+            "action_id": actions.REASON_CHOICE,
+            "options": [{"text": plain_text(choice, 75), "value": choice} for choice in choices],
+        },
+    }
+    words = _words("Anything else that would help" if verdict == "bad" else "Anything to add")
+    view = _modal(actions.REASON_VIEW, title, feedback_value, [kinds, words])
+    return {**view, "submit": plain_text("Send", 24), "close": plain_text("Skip", 24)}
+
+
+def escalation_modal(metadata: str, *, whom: str, in_thread: bool) -> Block:
+    """The view that asks before a person is asked: who will see what, and what they should know. `whom`: the mention of who
+    is asked, which calls nobody from a modal."""
+    where = "the thread" if in_thread else "this channel"
+    said = f"I will notify {whom} in {where}, where everyone sees it, with your question, my answer and what I read for it."
+    view = _modal(
+        actions.ESCALATION_VIEW, "Ask a person", metadata, [blocks.section(said), _words("What should they know?")]
+    )
+    return {**view, "submit": plain_text("Ask", 24), "close": plain_text("Cancel", 24)}
+
+
+def _words(label: str) -> Block:
+    return {
         "type": "input",
         "block_id": actions.REASON_BLOCK,
         "optional": True,
-        "label": plain_text("What was good or bad about it?", 200),
+        "label": plain_text(label, 200),
         "element": {
             "type": "plain_text_input",
             "action_id": actions.REASON_INPUT,
@@ -61,8 +112,6 @@ def reason_modal(feedback_value: str) -> Block:
             "max_length": 2_000,
         },
     }
-    view = _modal(actions.REASON_VIEW, "Thank you", feedback_value, [asked])
-    return {**view, "submit": plain_text("Send", 24), "close": plain_text("Skip", 24)}
 
 
 def _modal(callback_id: str, title: str, metadata: str, made: Sequence[Block]) -> Block:
@@ -76,20 +125,61 @@ def _modal(callback_id: str, title: str, metadata: str, made: Sequence[Block]) -
     }
 
 
-def _steps(answer: Answer) -> Iterator[Block]:
+def _story(answer: Answer, *, details: bool) -> Iterator[Block]:
     passages = {passage.number: passage for passage in answer.trace.passages}
-    cited = _cited(answer)
-    for position, step in enumerate(answer.trace.steps, start=1):
-        query = escaped(shortened(plain_line(step.query or ""), 300))
-        what = DONE.get(step.tool, step.tool) + (f" “{query}”" if query else "")
-        head = f"*{position}* · {what} · {step.seconds:.1f} s"
-        rows = [_row(passages[n], cited) for n in step.numbers if n in passages and not step.error]
-        yield from blocks.sections([head, *rows])
-        small = [shortened(step.reasoning, MAX_REASONING_CHARACTERS)] if step.reasoning else []
-        small += [f"Refused: {shortened(step.error, MAX_REASONING_CHARACTERS)}"] if step.error else []
-        if small:
-            yield blocks.context(small)
-        yield from _forest(step, set(passages), cited)
+    cited, told, said = _cited(answer), set[int](), set[str]()
+    of_steps = {number for step in answer.trace.steps for number in step.numbers if not step.error}
+    if at_hand := [passage for number, passage in passages.items() if number not in of_steps]:
+        told.update(passage.number for passage in at_hand)
+        yield from blocks.sections(["Had at hand, from before:", *(_row(passage, cited) for passage in at_hand)])
+    for step in answer.trace.steps:
+        new = [n for n in dict.fromkeys(step.numbers) if n in passages and n not in told and not step.error]
+        head = _sentence(step, len(new), again=step.query is not None and step.query in said)
+        if details:
+            head += f" · {step.seconds:.1f} s"
+        if head and (new or details or not step.error):
+            yield from blocks.sections([head, *(_row(passages[number], cited) for number in new)])
+        told.update(new)
+        said.add(step.query or "")
+        if details:
+            yield from _reasoning(step)
+            yield from _forest(step, set(passages), cited)
+    yield blocks.section(_ending(answer, len(passages), len(cited)))
+
+
+def _sentence(step: Step, new: int, *, again: bool) -> str:
+    """What a step did; "" where it did again what was told."""
+    query = escaped(shortened(plain_line(step.query or ""), 300))
+    count = offered(step)
+    if step.tool == "read":
+        return f"Read {_sections(new)}:" if new else ""
+    if again and not new:
+        return ""
+    done = DONE.get(step.tool, f"Used {step.tool} for")
+    looked = f", and looked at {_sections(count)}" if count else f", and read {_sections(new)}:" if new else ""
+    return f"{done} “{query}”{looked}" if query else f"{done.removesuffix(' for')}{looked}"
+
+
+def _ending(answer: Answer, read: int, cited: int) -> str:
+    if answer.outcome == "answered":
+        return f"*Answered* from {cited} of the {_sections(read)} read." if read else "*Answered*, and read nothing."
+    return f"*Found no answer* in the {_sections(read)} read." if read else "*Found nothing* to read."
+
+
+def _sections(count: int) -> str:
+    return f"{count} section{'' if count == 1 else 's'}"
+
+
+def offered(step: Step) -> int:
+    """How many sections of a forest the model may read."""
+    return len(_OFFERED.findall(step.shown or ""))
+
+
+def _reasoning(step: Step) -> Iterator[Block]:
+    small = [shortened(step.reasoning, MAX_REASONING_CHARACTERS)] if step.reasoning else []
+    small += [f"Refused: {shortened(step.error, MAX_REASONING_CHARACTERS)}"] if step.error else []
+    if small:
+        yield blocks.context(small)
 
 
 def _forest(step: Step, read: set[int], cited: set[int]) -> Iterator[Block]:
@@ -111,11 +201,8 @@ def _marked(shown: str, read: set[int], cited: set[int]) -> str:
     return f"{mark} {' ' * min(indent, 40)}{escaped(shortened(plain_line(shown), MAX_FOREST_LINE_CHARACTERS)).replace('`', 'ˋ')}"
 
 
-def _ends(answer: Answer) -> Iterator[Block]:
-    """What was read and cited, and what it took."""
-    trace, cited = answer.trace, _cited(answer)
-    head = f"*{len(trace.passages)} section{'' if len(trace.passages) == 1 else 's'} read, {len(cited)} cited*"
-    yield from blocks.sections([head, *(_row(passage, cited) for passage in trace.passages)])
+def _costs(answer: Answer) -> Iterator[Block]:
+    trace = answer.trace
     yield blocks.context(
         [
             f"{trace.calls} tool calls in {trace.turns} turns · {_tokens(trace.usage)} · {_cost(trace.usage)} · "
@@ -127,8 +214,8 @@ def _ends(answer: Answer) -> Iterator[Block]:
 
 
 def _row(passage: Passage, cited: set[int]) -> str:
-    mark = "●" if passage.number in cited else "○"
-    return f"{mark} {passage.number}: {blocks.link(passage.link, blocks.path(passage.path))}"
+    used = " · in the answer" if passage.number in cited else ""
+    return f"• {blocks.link(passage.link, blocks.path(passage.path))}{used}"
 
 
 def _cited(answer: Answer) -> set[int]:
@@ -145,15 +232,15 @@ def _cost(usage: Usage) -> str:
     return f"${usage.cost:.4f}" if usage.cost is not None else "cost not known"
 
 
-def _within(made: Sequence[Block]) -> list[Block]:
-    """The beginning that fits, and a note where something is left out."""
+def _within(made: Sequence[Block], last: Sequence[Block]) -> list[Block]:
+    """The beginning that fits with what comes last, and a note where something is left out."""
     kept: list[Block] = []
     size = 0
+    most = MAX_MODAL_BLOCKS - len(last)
     for position, block in enumerate(made):
         size += blocks.characters([block])
-        last = position == len(made) - 1
-        if len(kept) >= MAX_MODAL_BLOCKS - (0 if last else 1) or size > MAX_MODAL_CHARACTERS:
+        if len(kept) >= most - (0 if position == len(made) - 1 else 1) or size > MAX_MODAL_CHARACTERS:
             left = len(made) - position
-            return [*kept, blocks.context([f"There was more than fits here: {left} parts are left out."])]
+            return [*kept, blocks.context([f"There was more than fits here: {left} parts are left out."]), *last]
         kept.append(block)
-    return kept
+    return [*kept, *last]

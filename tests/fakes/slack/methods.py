@@ -350,6 +350,18 @@ def open_view(call: Call) -> Json:
     return {"view": view.payload}
 
 
+def update_view(call: Call) -> Json:
+    """`hash` is not looked at: ritbot sends none."""
+    view = next((one for one in call.state.modals.values() if one.id == call["view_id"]), None)
+    if view is None:
+        raise Refused("not_found")
+    call.obey(limits.first(limits.VIEW, call.arguments))
+    made = _view(call.state, view.user, call.by, call.arguments["view"])
+    view.payload, view.hash = {**made.payload, "id": view.id, "root_view_id": view.id}, made.hash
+    call.state.changed()
+    return {"view": view.payload}
+
+
 def with_ids(state: State, blocks: list[Json]) -> list[Json]:
     """Slack names blocks that have no id."""
     return [{**block, "block_id": block.get("block_id") or f"b{state.number()}"} for block in blocks]
@@ -385,4 +397,5 @@ METHODS: Mapping[str, Method] = {
     "assistant.threads.setSuggestedPrompts": Method(set_suggested_prompts, ("assistant:write",)),
     "agents.sessions.setStatus": Method(set_session_status, ("chat:write",)),
     "views.open": Method(open_view),
+    "views.update": Method(update_view),
 }

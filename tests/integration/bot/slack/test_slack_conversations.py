@@ -181,6 +181,8 @@ async def test_judging_showing_the_way_and_asking_a_person(tmp_path: Path, slack
         way = " ".join(said(bob.modal.payload["blocks"]))
         assert "● 2: " in way
         await ada.press(answer, actions.ASK_PERSON)
+        await slack.until(lambda: slack.state.modals.get(ada.id))
+        await ada.submit({actions.REASON_BLOCK: ""})
         await slack.until(lambda: len(slack.thread(general, question)) == 3)
         asked = slack.thread(general, question)[2]
         assert f"<!subteam^{group}>" in words(asked)

@@ -27,7 +27,9 @@ from deploy.settings.bot import AnswersSettings
 from deploy.wiring.bot_roles import answering_checks
 from deploy.wiring.stores import SystemClock
 from tests.fakes.messages_api import MessagesApi
-from tests.fakes.slack import SERVER_ERROR, Channel, FakeSlack, Fault, Message, NotThere, Person, words
+from tests.fakes.site import html
+from tests.fakes.slack import SERVER_ERROR, Channel, FakeSlack, Fault, Message, Person, words
+from tests.fakes.slack.person import said
 from tests.fakes.slack_bot import Bot, bot, written
 from tests.fakes.writer import Writer
 
@@ -52,6 +54,13 @@ async def told(slack: FakeSlack, person: Person, channel: Channel, text: str, ti
 
 def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
     return [one for one in slack.thread(channel, root) if one.user == slack.bot_user and not one.only_for]
+
+
+async def asks_a_person(slack: FakeSlack, person: Person, answer: Message, comment: str = "") -> None:
+    """Presses the button, and agrees to what the modal says."""
+    await person.press(answer, actions.ASK_PERSON)
+    await slack.until(lambda: slack.state.modals.get(person.id))
+    await person.submit({actions.REASON_BLOCK: comment})
 
 
 @pytest.mark.parametrize("action", [actions.SHOW_TRACE, actions.ASK_PERSON, actions.FEEDBACK])
@@ -159,15 +168,15 @@ async def test_where_ritbot_is_no_member_a_private_answer_is_shared_once_it_is_i
         answer = slack.said_in(plans)[-1]
         for action in (actions.SHARE, actions.ASK_PERSON):
             before = len(slack.calls("response_url"))
-            await ada.press(answer, action, agrees=action == actions.ASK_PERSON)
+            await (ada.press(answer, action) if action == actions.SHARE else asks_a_person(slack, ada, answer))
             await slack.until(lambda before=before: len(slack.calls("response_url")) > before)
         await told(slack, ada, plans, NOT_HERE, 2)
         plans.members.add(slack.bot_user)
         await asyncio.gather(ada.press(answer, actions.SHARE), ada.press(answer, actions.SHARE))
         await told(slack, ada, plans, SHARED_ALREADY)
-        await ada.press(answer, actions.ASK_PERSON, agrees=True)
+        await asks_a_person(slack, ada, answer)
         await slack.until(lambda: sum(not m.only_for for m in slack.said_in(plans)) == 2)
-        await ada.press(answer, actions.ASK_PERSON, agrees=True)
+        await ada.press(answer, actions.ASK_PERSON)
         await told(slack, ada, plans, ASKED_ALREADY)
     shared, handed = (one for one in slack.said_in(plans) if not one.only_for)
     assert "Fill the pump" in words(shared)
@@ -183,12 +192,14 @@ async def test_what_was_asked_in_private_is_shown_to_others_only_after_a_questio
         await ada.command(general, "/ask", QUESTION)
         await slack.until(lambda: any(m.blocks for m in slack.said_in(general)))
         answer = slack.said_in(general)[-1]
-        with pytest.raises(NotThere, match="everyone in this channel"):
-            await ada.press(answer, actions.ASK_PERSON)
+        await ada.press(answer, actions.ASK_PERSON)
+        await slack.until(lambda: slack.state.modals.get(ada.id))
+        assert "in this channel, where everyone sees it" in "\n".join(said(ada.modal.payload["blocks"]))
+        await ada.dismiss()
         await ada.press(answer, actions.SHARE)
         await slack.until(lambda: any(not m.only_for for m in slack.said_in(general)))
         shared = slack.said_in(general)[-1]
-        await ada.press(shared, actions.ASK_PERSON)  # everyone has seen it
+        await asks_a_person(slack, ada, shared)
         await slack.until(lambda: sum(not m.only_for for m in slack.said_in(general)) == 2)
 
 
@@ -287,9 +298,9 @@ async def test_a_press_while_slack_fails_is_answered_with_a_plain_word(tmp_path:
     async with bot(tmp_path, slack, person="S0DOCS") as ritbot:
         question, answer = await asked(ritbot, ada, general)
         slack.faults.next("chat.postMessage", SERVER_ERROR)
-        await ada.press(answer, actions.ASK_PERSON)
+        await asks_a_person(slack, ada, answer)
         await told(slack, ada, general, FAILED)
-        await ada.press(answer, actions.ASK_PERSON)
+        await asks_a_person(slack, ada, answer)
         await slack.until(lambda: len(ours(slack, general, question)) == 2)
 
 
@@ -303,8 +314,9 @@ async def test_what_slack_took_without_saying_so_is_not_posted_again(
         await slack.until(lambda: any(m.blocks for m in slack.said_in(general)))
         answer = slack.said_in(general)[-1]
         slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))
-        for _ in range(2):
-            await ada.press(answer, action, agrees=action == actions.ASK_PERSON)
+        await (ada.press(answer, action) if action == actions.SHARE else asks_a_person(slack, ada, answer))
+        await slack.until(lambda: sum(not one.only_for for one in slack.said_in(general)) == 1)
+        await ada.press(answer, action)
         await told(slack, ada, general, SHARED_ALREADY if action == actions.SHARE else ASKED_ALREADY)
     assert sum(not one.only_for for one in slack.said_in(general)) == 1
 
@@ -369,3 +381,26 @@ async def test_who_is_shut_out_is_told_so_once_and_alone(tmp_path: Path, slack: 
         await slack.settled()
         assert await ritbot.exchanges() == []
     assert len(slack.calls("chat.postEphemeral")) == 1
+
+
+async def test_a_person_is_asked_with_a_comment_and_with_code_as_it_is(tmp_path: Path, slack: FakeSlack) -> None:
+    ada, bob, general = slack.person("Ada"), slack.person("Bob"), slack.channel("general")
+    code = "```\npump --prime\n    --level 3\n```"
+    pages = {"https://docs.example.test/": html("Docs", "<p>All.</p>")} | {
+        "https://docs.example.test/pumps.html": html(
+            "Pumps", "<h2>Priming</h2><p>Prime a pump with water like this:</p><pre>pump --prime\n    --level 3</pre>"
+        )
+    }
+    async with bot(tmp_path, slack, person=slack.group("docs-team", bob), pages=pages) as ritbot:
+        question, answer = await asked(ritbot, ada, general)
+        await asks_a_person(slack, ada, answer, f"It fails <!channel>:\n\n{code}")
+        await slack.until(lambda: len(ours(slack, general, question)) == 2)
+        call = words(ours(slack, general, question)[1])
+        assert call.count(code) == 2
+        assert "It fails" in call
+        assert "<!channel>" not in call
+        await ada.press(answer, actions.FEEDBACK, "Bad answer")
+        await slack.until(lambda: slack.state.modals.get(ada.id))
+        await ada.submit({actions.REASON_CHOICE: ["It is out of date"], actions.REASON_BLOCK: "See v2."})
+        await ritbot.until(lambda kept: kept[0].feedback and kept[0].feedback[0].reason)
+        assert (await ritbot.exchanges())[0].feedback[0].reason == "It is out of date\nSee v2."

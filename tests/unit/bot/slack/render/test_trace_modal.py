@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.model import Verdict
 from bot.slack.outbound.thread_message import MAX_STATUS_CHARACTERS, STARTED, status_text
 from bot.slack.render import actions
-from bot.slack.render.trace_modal import reason_modal, trace_modal
+from bot.slack.render.trace_modal import escalation_modal, reason_modal, trace_modal
 from navigator.answer import Answer, Step, Trace
 from tests.fakes.slack import limits
 from tests.unit.bot.slack.made import SITE, answer, live, passage, strings
@@ -20,38 +21,67 @@ def refused(view: dict[str, object]) -> limits.Refusal | None:
     return limits.first(limits.VIEW, {"view": view})
 
 
-def test_the_way_shows_queries_forest_reads_and_cost() -> None:
+def test_how_it_was_found_reads_like_a_short_story_with_each_thing_once() -> None:
     given = replace(answer("A [1].", passages=2), sources=answer("A [1].", passages=1).sources)
+    again = (Step("get_toc", "Once more.", query="scaling", shown="1: x"), Step("read", "", numbers=(2,)))
+    given = replace(given, trace=replace(given.trace, steps=(*given.trace.steps, *again)))
     view = trace_modal(given, "T1:C1:1.2")
     assert refused(view) is None
-    assert view["private_metadata"] == "T1:C1:1.2"
-    assert view["callback_id"] == actions.TRACE_VIEW
+    assert (view["private_metadata"], view["callback_id"]) == ("T1:C1:1.2", actions.TRACE_VIEW)
+    assert [block["text"]["text"] for block in view["blocks"] if block["type"] == "section"] == [
+        "*How do I scale?*",
+        "Searched for “scaling”, and looked at 2 sections",
+        f"Read 2 sections:\n• <{SITE}/guide/1#section-1|Acme › Guide › Page 1 › Section 1> · in the answer\n"
+        f"• <{SITE}/guide/1#section-2|Acme › Guide › Page 1 › Section 2>",
+        "*Answered* from 1 of the 2 sections read.",
+    ]
+    assert view["blocks"][-1]["elements"][0]["value"] == "more:T1:C1:1.2"
+
+
+def test_the_details_show_reasoning_forest_and_cost() -> None:
+    given = replace(answer("A [1].", passages=2), sources=answer("A [1].", passages=1).sources)
+    view = trace_modal(given, "T1:C1:1.2", details=True)
+    assert refused(view) is None
     said = strings(view["blocks"])
-    assert "*How do I scale?*" in said
-    assert "*1* · searched for “scaling” · 0.2 s" in said
+    assert "Searched for “scaling”, and looked at 2 sections · 0.2 s" in said
+    assert "Where is it?" in said
     assert "```\n  - Guide\n●  1: Section 1\n○  2: Section 2\n```" in said
-    read = f"● 1: <{SITE}/guide/1#section-1|Acme › Guide › Page 1 › Section 1>"
-    assert any(text.startswith("*2* · read · 0.1 s\n" + read) for text in said)
-    assert any(text.startswith("*2 sections read, 1 cited*\n" + read) for text in said)
     assert "2 tool calls in 3 turns · 1,200 tokens in, 300 out · $0.0123 · 4.2 s" in said
     assert "rit · scripted · trace id abc123" in said
+    assert view["blocks"][-1]["elements"][0]["value"] == "less:T1:C1:1.2"
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ((Step("search", "", query="x", numbers=(1, 2)),), "Searched for “x”, and read 2 sections:"),
+        ((Step("keyword", "", query="a b", numbers=(1,)),), "Looked for the words “a b”, and read 1 section:"),
+        ((Step("route", "", query="x", shown="1: a"),), "Looked through a page for “x”, and looked at 1 section"),
+        ((), "Had at hand, from before:"),
+    ],
+)
+def test_every_strategy_has_its_story(steps: tuple[Step, ...], told: str) -> None:
+    given = answer("A [1].", passages=2)
+    view = trace_modal(replace(given, trace=replace(given.trace, steps=steps)), "id")
+    assert any(text.startswith(told) for text in strings(view["blocks"]))
+    assert "\n".join(strings(view["blocks"])).count("Section 2>") == 1
 
 
 def test_a_long_way_is_cut_with_a_note() -> None:
     forest = "\n".join(f"{n}: {'A title that goes on ' * 20}" for n in range(300))
     steps = tuple(Step("get_toc", "Because. " * 500, query="q " * 500, shown=forest) for _ in range(8))
     given = answer("A.", passages=200)
-    view = trace_modal(replace(given, trace=replace(given.trace, steps=steps)), "id")
+    view = trace_modal(replace(given, trace=replace(given.trace, steps=steps)), "id", details=True)
     assert refused(view) is None
-    assert "are left out" in strings(view["blocks"][-1])[-1]
+    assert "are left out" in strings(view["blocks"][-2])[-1]
     assert any("more lines" in text for text in strings(view["blocks"]))
 
 
 @pytest.mark.parametrize("steps", [99, 33, 47, 48, 49, 50])
 def test_any_number_of_steps_fits(steps: int) -> None:
     given = answer("A.")
-    step = Step("read", "Why.", numbers=(1,))
-    view = trace_modal(replace(given, trace=replace(given.trace, steps=(step,) * steps)), "id")
+    step = Step("get_toc", "Why.", query="x")
+    view = trace_modal(replace(given, trace=replace(given.trace, steps=(step,) * steps)), "id", details=True)
     assert refused(view) is None
     assert len(view["blocks"]) <= 100
 
@@ -72,7 +102,7 @@ def test_nothing_in_the_way_is_live(wild: str) -> None:
         Step("read", wild, numbers=(1,), error=None),
     )
     trace = Trace(steps, passages=(replace(passage(1), path=(wild, wild)),))
-    view = trace_modal(answer(wild, question=wild, trace=trace), "id")
+    view = trace_modal(answer(wild, question=wild, trace=trace), "id", details=True)
     assert refused(view) is None
     assert live(view["blocks"]) == []
     assert "evil.test" not in str(view)
@@ -80,12 +110,27 @@ def test_nothing_in_the_way_is_live(wild: str) -> None:
     assert all(text.count("```") in (0, 2) for text in marked_up)
 
 
-def test_the_reason_is_asked_for_in_a_modal() -> None:
-    view = reason_modal(actions.feedback_value("bad", "T1:C1:1.2"))
+@pytest.mark.parametrize(("verdict", "choice"), [("bad", "It is out of date"), ("good", "It was quick")])
+def test_what_fits_the_thumb_is_asked_in_a_modal(verdict: Verdict, choice: str) -> None:
+    view = reason_modal(actions.feedback_value(verdict, "T1:C1:1.2"))
     assert refused(view) is None
-    assert actions.feedback_of(view["private_metadata"]) == ("bad", "T1:C1:1.2")
-    assert view["blocks"][0]["block_id"] == actions.REASON_BLOCK
-    assert view["blocks"][0]["element"]["action_id"] == actions.REASON_INPUT
+    assert actions.feedback_of(view["private_metadata"]) == (verdict, "T1:C1:1.2")
+    kinds, words = view["blocks"]
+    assert choice in strings(kinds)
+    assert (kinds["block_id"], kinds["element"]["action_id"]) == (actions.REASON_CHOICE,) * 2
+    assert (words["block_id"], words["element"]["action_id"]) == (actions.REASON_BLOCK, actions.REASON_INPUT)
+    assert kinds["optional"]
+    assert words["optional"]
+
+
+def test_before_a_person_is_asked_it_is_said_who_will_see_what() -> None:
+    press = {"container": {"thread_ts": "1.2"}, "channel": {"id": "C1"}, "response_url": "u"}
+    view = escalation_modal(actions.escalation_value("T1:C1:1.2", press), whom="<!subteam^S1>", in_thread=True)
+    assert refused(view) is None
+    assert "where everyone sees it" in strings(view)[-1] + " ".join(strings(view))
+    question, again = actions.escalation_of({"view": view, "user": {"id": "U1"}})
+    assert question == "T1:C1:1.2"
+    assert {name: again[name] for name in press} == press
 
 
 READ = passage(3, title="Autoscaling")
