@@ -1,6 +1,7 @@
 """An answer in the terminal: text with numbered marks, one row a cited section, and on request how it was found.
 
-Marks and rows are links where the terminal knows links; the section's address is always spelled out.
+Marks and rows are links where the terminal knows links; the section's address is always spelled out, and where it cannot
+be clicked the address of the cited words is.
 """
 
 from __future__ import annotations
@@ -9,22 +10,28 @@ import re
 from datetime import datetime
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 
 from bot.freshness import ago
-from navigator.answer import Answer, Passage, Step
+from bot.terminal.markdown import AnswerMarkdown
+from navigator.answer import Answer, Citation, Passage, Step
 from navigator.citations.links import gate_of
 
 _NUMBERED = re.compile(r"^\s*(\d+): ")
 
 
-def print_answer(console: Console, answer: Answer, now: datetime) -> None:
-    """Text, sources, nearest sections, remarks."""
+def print_answer(console: Console, answer: Answer, now: datetime, *, brief: bool = False) -> None:
+    """Text, sources, nearest sections, remarks; `brief`: the text and a line a source."""
+    text = AnswerMarkdown(gate_of(answer).passed(answer.text), colours=console.color_system is not None)
+    if brief:
+        console.print(text, crop=False)
+        for source in answer.sources:
+            _print_link(console, source.first, f"[{source.number}] ")
+        return
     console.print()
-    console.print(Markdown(gate_of(answer).passed(answer.text)))
+    console.print(text, crop=False)
     if answer.unsupported:
         console.print()
         console.print(Text("Not supported by any section that was read:", style="yellow"))
@@ -54,7 +61,7 @@ def _print_sources(console: Console, answer: Answer, now: datetime) -> None:
     for source in answer.sources:
         first = source.first
         console.print(Text.assemble((f"[{source.number}] ", "bold"), " › ".join(first.path)))
-        _print_link(console, first.node_link, first.link)
+        _print_link(console, first)
         console.print(Text(f"    checked {ago(first.checked_at, now)}", style="dim"))
 
 
@@ -62,11 +69,14 @@ def _print_nearest(console: Console, answer: Answer) -> None:
     console.print(Text("The nearest sections", style="bold"))
     for passage in answer.nearest:
         console.print(Text(f"  · {' › '.join(passage.path)}"))
-        _print_link(console, passage.link, passage.link)
+        _print_link(console, passage)
 
 
-def _print_link(console: Console, shown: str, target: str) -> None:
-    console.print(Text("    ").append(shown, style=Style(color="blue", link=target)), soft_wrap=True)
+def _print_link(console: Console, place: Citation | Passage, before: str = "    ") -> None:
+    """One line, however long, so that it can be copied."""
+    words = place.link
+    shown = place.node_link if console.is_terminal and isinstance(place, Citation) else words
+    console.print(Text(before).append(shown, style=Style(color="blue", link=words)), soft_wrap=True)
 
 
 def print_trace(console: Console, answer: Answer) -> None:

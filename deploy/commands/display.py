@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 INTERRUPTED = 130
@@ -14,9 +23,30 @@ INTERRUPTED = 130
 AGAIN = "Run the same command again and it goes on."
 
 
-def page_bar(console: Console, what: str = "pages") -> Progress:
+SECONDS_BETWEEN_LINES = 60.0
+"""Of progress, where the output is no terminal."""
+
+
+class Bar(Progress):
+    """A bar on a terminal; elsewhere (a log, a pipe) a line now and then, so that a long run is seen to move."""
+
+    _told: float | None = None
+
+    def update(self, task_id: TaskID, **fields: Any) -> None:
+        super().update(task_id, **fields)
+        task, now = self._tasks[task_id], self.get_time()
+        self._told = now if self._told is None else self._told
+        if self.console.is_terminal or task.finished or now - self._told < SECONDS_BETWEEN_LINES:
+            return
+        self._told = now
+        left = f" · {task.time_remaining / 60:.0f} min left" if task.time_remaining is not None else ""
+        count = f"{task.completed:.0f}/{task.total:.0f}" if task.total else f"{task.completed:.0f}"
+        say(self.console, f"{task.description}: {count} · {task.fields['detail']}{left}")
+
+
+def page_bar(console: Console, what: str = "pages") -> Bar:
     """Tasks have a field `detail`, which stands behind the number of pages, or `what` else is counted."""
-    return Progress(
+    return Bar(
         SpinnerColumn(),
         TextColumn("{task.description}", style="bold", markup=False),
         BarColumn(bar_width=24),

@@ -8,9 +8,9 @@ below. All that is wrong is told at once, in one SettingsError. No other module 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -20,7 +20,7 @@ from pydantic_settings import PydanticBaseSettingsSource as Source
 from deploy.settings import sources
 from deploy.settings.bot import AnswersSettings, BotSettings
 from deploy.settings.index import EmbeddingSettings, IndexSettings, WatchSettings
-from deploy.settings.messages import TAKES, default, did_you_mean, fields, takes
+from deploy.settings.messages import TAKES, default, did_you_mean, fields, shown, takes
 from deploy.settings.messages import SettingsError as SettingsError
 from deploy.settings.model import EndpointSettings, ModelSettings
 from deploy.settings.process import HttpSettings, LogSettings
@@ -31,6 +31,7 @@ from deploy.settings.stores import EventsSettings, StoresSettings
 from ingest.model import Scope, Site
 
 FILE = "ritbot.toml"
+DEFAULT = "the default"
 
 
 class Settings(BaseSettings):
@@ -153,12 +154,9 @@ class Settings(BaseSettings):
 def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
     """The settings in force. `config` is the file to read; None: RITBOT_CONFIG, else ritbot.toml in the
     working directory if it is there. Raises SettingsError."""
-    path = config_file(config, environ)
-    variables = sources.variables(Settings, environ)
-    file = sources.file(path) if path else sources.Layer()
+    variables, file, _ = layers = places(config, environ)
     if file.problems:
         raise SettingsError(*file.problems, *variables.problems)
-    layers = (variables, file, sources.machine(environ))
     wrong = list(variables.problems)
     read = tuple(InitSettingsSource(Settings, init_kwargs=layer.values) for layer in layers)
     try:
@@ -171,11 +169,41 @@ def load(config: Path | None = None, environ: Mapping[str, str] = os.environ) ->
     return settings
 
 
+def places(
+    config: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> tuple[sources.Layer, sources.Layer, sources.Layer]:
+    """What the variables, the file and the machine say, the strongest first."""
+    path = config_file(config, environ)
+    file = sources.file(path) if path else sources.Layer()
+    return sources.variables(Settings, environ), file, sources.machine(environ)
+
+
+def in_force(settings: Settings, layers: Sequence[sources.Layer], name: str) -> tuple[str, str]:
+    """The value of a setting as it would be written in the file, secrets starred, and which of the layers it comes from. Of
+    a site's settings (`sites[].delay`) what the sites have that set it."""
+    *tables, last = name.split(".")
+    if tables == ["sites[]"]:
+        given = [
+            f"{site.name}: {_written(getattr(site, last))}" for site in settings.sites if last in site.model_fields_set
+        ]
+        return "; ".join(given) or "not set", sources.origin_of(layers, ("sites",)) or DEFAULT
+    value: Any = settings
+    for step in (*tables, last):
+        value = getattr(value, step)
+    return _written(value), sources.origin_of(layers, (*tables, last)) or DEFAULT
+
+
 def config_file(config: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The file that `load` reads, None where there is none."""
     if config or environ.get(sources.CONFIG):
         return config or Path(environ[sources.CONFIG])
     return Path(FILE) if Path(FILE).exists() else None
+
+
+def _written(value: object) -> str:
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return f"[{', '.join(map(shown, value))}]"
+    return "not set" if value is None else shown(value)
 
 
 class Described(NamedTuple):

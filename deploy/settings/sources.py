@@ -150,8 +150,7 @@ def data_folder(environ: Mapping[str, str], platform: str) -> Path | None:
 def explained(error: ErrorDetails, root: type[BaseModel], layers: Sequence[Layer]) -> str:
     """A validation error as a sentence; `layers` with the strongest first."""
     loc = error["loc"]
-    origin = next((found for layer in layers if (found := _origin(layer, loc))), "")
-    return complaint(error, root, _dotted(loc, layers), origin)
+    return complaint(error, root, _dotted(loc, layers), origin_of(layers, loc))
 
 
 def revealed(setting: str, secrets: Mapping[str, SecretStr], environ: Mapping[str, str]) -> dict[str, str]:
@@ -220,12 +219,15 @@ def _syntax(path: Path, text: str, message: str) -> str:
     return f"{path}, line {line}, column {column}: not TOML: {what or message}"
 
 
-def _origin(layer: Layer, loc: Loc) -> str | None:
-    """Where the layer has the value at `loc` from: its own origin, that of a table or list around it, or
-    of something in it."""
-    around = (layer.origins.get(loc[:length]) for length in range(len(loc), 0, -1))
-    inside = (origin for path, origin in layer.origins.items() if path[: len(loc)] == loc)
-    return next((origin for origin in (*around, *inside) if origin), None)
+def origin_of(layers: Sequence[Layer], loc: Loc) -> str:
+    """Where the strongest layer that has a value at `loc` has it from: its own origin, that of a table or list around it, or
+    of something in it; "" where none has."""
+    for layer in layers:
+        around = (layer.origins.get(loc[:length]) for length in range(len(loc), 0, -1))
+        inside = (origin for path, origin in layer.origins.items() if path[: len(loc)] == loc)
+        if found := next((origin for origin in (*around, *inside) if origin), None):
+            return found
+    return ""
 
 
 def _dotted(loc: Loc, layers: Sequence[Layer]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from rich.console import Console
@@ -32,6 +32,9 @@ from deploy.settings.site import StrategyName
 from navigator.answer import Answer
 from navigator.question.rewrite import REMEMBERED_EXCHANGES, Earlier
 
+Form = Literal["usual", "brief", "trace", "json"]
+"""How an answer is shown: `trace` has the way to it before it."""
+
 
 def command(
     question: Annotated[str | None, typer.Argument(help="The question; none: you are asked for it.")] = None,
@@ -41,6 +44,7 @@ def command(
         str | None, typer.Option(help=f"How to look: {', '.join(get_args(StrategyName))}; none: as the settings say.")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the whole way: what was offered, read, cited.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="The answer and its links, nothing else.")] = False,
     as_json: AsJson = False,
     config: Config = None,
     folder: Folder = None,
@@ -50,34 +54,35 @@ def command(
     if strategy is not None and (wrong := settings.why_not(strategy)):
         fail(f"--strategy {strategy}: {wrong}")
     needs_index(settings)
+    form: Form = "json" if as_json else "trace" if trace else "brief" if brief else "usual"
     if question is None and not sys.stdin.isatty():
         question = sys.stdin.buffer.read().decode(errors="replace")
     asked = AskRequest(question or "", scope, strategy=strategy or "", version_given=version is not None)
     if question is None:
-        run(converse(settings, asked, console, trace=trace))
+        run(converse(settings, asked, console, form))
         return
     text = question.encode(errors="surrogateescape").decode(errors="replace")  # bytes that are no UTF-8
-    answer = run(ask(settings, replace(asked, question=text), console, trace=trace, as_json=as_json))
+    answer = run(ask(settings, replace(asked, question=text), console, form))
     raise typer.Exit({"answered": 0, "greeting": 0, "not_found": 1, "failed": 3}[answer.outcome])
 
 
-async def ask(settings: Settings, asked: AskRequest, console: Console, *, trace: bool, as_json: bool) -> Answer:
+async def ask(settings: Settings, asked: AskRequest, console: Console, form: Form) -> Answer:
     """Ask once. Raises IngestError, SettingsError."""
     async with open_asker(settings) as asker:
         answer = await asker(asked)
-    show(answer, console, trace=trace, as_json=as_json)
+    show(answer, console, form)
     return answer
 
 
-async def converse(settings: Settings, asked: AskRequest, console: Console, *, trace: bool) -> None:
+async def converse(settings: Settings, asked: AskRequest, console: Console, form: Form) -> None:
     """Take questions until an empty line or the end of input, each asked as `asked` is. Raises IngestError,
     SettingsError."""
     console.print("Loading …", style="dim")
     async with open_asker(settings) as asker:
-        await take_questions(asker, asked, console, trace=trace)
+        await take_questions(asker, asked, console, form)
 
 
-async def take_questions(asker: Ask, asked: AskRequest, console: Console, *, trace: bool = False) -> None:
+async def take_questions(asker: Ask, asked: AskRequest, console: Console, form: Form = "usual") -> None:
     """A conversation: what was said counts for what is asked next."""
     console.print("Your question (an empty line ends):")
     earlier: list[Earlier] = []
@@ -89,19 +94,19 @@ async def take_questions(asker: Ask, asked: AskRequest, console: Console, *, tra
         if not question.strip():
             return
         answer = await asker(replace(asked, question=question, earlier=tuple(earlier[-REMEMBERED_EXCHANGES:])))
-        show(answer, console, trace=trace, as_json=False)
+        show(answer, console, form)
         if answer.outcome in ("answered", "not_found"):
             cited = tuple(source.first.node_id for source in answer.sources)
             earlier.append(Earlier(answer.understood or question, answer.text, cited))
 
 
-def show(answer: Answer, console: Console, *, trace: bool, as_json: bool) -> None:
-    if as_json:
+def show(answer: Answer, console: Console, form: Form = "usual") -> None:
+    if form == "json":
         print_json(asdict(answer), default=_plain)
         return
-    if trace:
+    if form == "trace":
         print_trace(console, answer)
-    print_answer(console, answer, datetime.now(UTC))
+    print_answer(console, answer, datetime.now(UTC), brief=form == "brief")
 
 
 def _plain(value: Any) -> str:

@@ -48,6 +48,6 @@ async def demo(settings: Settings, manual: Path, console: Console, *, interactiv
     async with open_stores(settings, "ritbot demo") as stores, open_navigator(stores, ("en",)) as navigator:
         for question in DEMO_QUESTIONS:
             console.print(Rule(question, align="left", style="bold"))
-            show(await navigator.ask(question, Scope()), console, trace=False, as_json=False)
+            show(await navigator.ask(question, Scope()), console)
         if interactive:
             await take_questions(asks(stores, navigator), AskRequest("", Scope()), console)

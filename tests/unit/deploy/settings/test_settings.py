@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from deploy.commands.upkeep.settings import named
 from deploy.settings import sources
 from deploy.settings.index import IndexSettings
 from deploy.settings.messages import fields
@@ -22,7 +23,9 @@ from deploy.settings.root import (
     SiteSettings,
     config_file,
     describe,
+    in_force,
     load,
+    places,
 )
 from deploy.wiring.navigation import recipe_of
 from ingest.model import Site
@@ -473,3 +476,49 @@ def test_whatever_variables_hold_the_outcome_is_settings_or_a_settings_error(env
 @given(st.dictionaries(st.sampled_from(sorted(SiteSettings.model_fields)) | st.text(max_size=8), TOML_LIKE, max_size=4))
 def test_whatever_a_site_holds_the_outcome_is_settings_or_a_settings_error(site: dict[str, object]) -> None:
     assert loads_or_tells({"RITBOT_SITES": json.dumps([site])})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "origin"),
+    [
+        ("index.concurrency", "4", "RITBOT_INDEX__CONCURRENCY"),
+        ("index.chunk_tokens", "99", "ritbot.toml"),
+        ("index.guard_share", "0.1", "the default"),
+        ("model.api_key", "**********", "ANTHROPIC_API_KEY"),
+        ("router.api_key", "not set", "the default"),
+        ("sites[].include", 'docs: ["a", "b"]', "ritbot.toml"),
+        ("sites[].delay", "not set", "ritbot.toml"),
+    ],
+)
+def test_a_setting_is_told_with_where_it_comes_from(name: str, value: str, origin: str, write: Write) -> None:
+    path = write(
+        '[index]\nchunk_tokens = 99\nconcurrency = 2\n[[sites]]\nname = "docs"\nstart = "d"\ninclude = ["a", "b"]\n'
+    )
+    environ = HOME | {"RITBOT_INDEX__CONCURRENCY": "4", "ANTHROPIC_API_KEY": "sk-secret"}
+    assert in_force(load(path, environ), places(path, environ), name) == (
+        value,
+        str(path) if origin == "ritbot.toml" else origin,
+    )
+
+
+def test_every_setting_has_a_value_in_force(write: Write) -> None:
+    path = write("")
+    holds = [in_force(load(path, HOME), places(path, HOME), row.name) for row in describe()]
+    assert {origin for _, origin in holds} == {"the default", "the platform's data folder"}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("embedding", {"embedding.model", "embedding.device"}),
+        ("model.name", {"model.name"}),
+        ("device", {"embedding.device"}),
+        ("sites.delay", {"sites[].delay"}),
+        ("nonesuch", set()),
+    ],
+)
+def test_settings_are_found_by_name_table_or_part(name: str, found: set[str]) -> None:
+    names = {row.name for row in describe() if named(row.name, name)}
+    assert found <= names
+    assert len(names) < 30
+    assert bool(names) == bool(found)
