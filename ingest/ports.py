@@ -108,7 +108,8 @@ class WatchState:
     pause between looks, in seconds. `sent` is the tree hash that was last announced. `going` says why the page
     would leave while the guard holds it back, `going_to` where it went; `left_at` when the guard let it leave. `turned`: it
     answers with something else, this in brief (ingest.text.likeness; "": nothing that could be read); where it is held back
-    for that and it could be indexed, `going_to` is its own key. `failing_since`: the first of the failures in a row.
+    for that and it could be indexed, `going_to` is its own key. `failing_since`: the first of the failures in a row. `traps`:
+    of a site, shapes of addresses that lead nowhere (ingest.sites.traps).
     `asked_at`: someone said that the page changed. `begun` counts how often the event numbered `begun_seq` was begun to
     be handled. The state with the key `site:NAME` is of the site as a whole."""
 
@@ -137,6 +138,7 @@ class WatchState:
     begun_seq: int = 0
     turned: str | None = None
     failing_since: datetime | None = None
+    traps: tuple[str, ...] = ()
 
 
 class TreeStore(Protocol):

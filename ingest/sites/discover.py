@@ -31,6 +31,8 @@ from ingest.sites.folder import list_pages
 from ingest.sites.robots import robots_url, sitemaps_in
 from ingest.sites.scope import base_url, in_scope
 from ingest.sites.sitemap import SitemapListing, read_sitemaps
+from ingest.sites.traps import Traps
+from ingest.text.likeness import Likeness
 from ingest.urls import page_key, resolve, same_page
 
 log = structlog.get_logger()
@@ -61,9 +63,14 @@ class Frontier:
         complete: bool = True,
         doubted: bool = False,
         warnings: Iterable[str] = (),
+        astray: bool = False,
+        traps: frozenset[str] = frozenset(),
     ) -> None:
         """`known` and `handled` as in `discover`. `doubted`: nobody vouches for the list; it is given up for links
-        once these lead to more pages than it holds (Read the Docs lists each version's first page only)."""
+        once these lead to more pages than it holds (Read the Docs lists each version's first page only). `astray`: the
+        site's own list led nowhere. `traps`: shapes of addresses that are known to lead nowhere."""
+        self.astray = astray
+        self.traps = Traps(traps)
         self.source: Source = source
         self.complete = complete and source != "links"
         self.warnings: list[str] = []
@@ -76,12 +83,15 @@ class Frontier:
         self._seen = set() if source == "links" else {same_page(key) for key in self._handled}
         self._waiting: deque[str] = deque()
         self._in_work: set[str] = set()
+        self._known: frozenset[str] = frozenset()
+        self._ends: set[str] = set()
         self._unlisted: dict[str, None] = {}
         self._news = asyncio.Event()
         self._full = False
         for warning in warnings:
             self._warn(warning)
         self._listed = sum(self._offer(page) for page in pages)
+        self._known = frozenset(map(self._key, known := list(known)))
         self._known_beyond = sum(self._offer(page) for page in known)
 
     @property
@@ -89,9 +99,16 @@ class Frontier:
         """How many pages are known by now: waiting, in work, done, or handled before."""
         return len(self._seen)
 
+    @property
+    def trapped(self) -> bool:
+        """Whether links led to addresses without end."""
+        return self.source == "links" and bool(self.traps.closed or self._ends)
+
     def done(self, url: str, links: Iterable[str] = ()) -> None:
         """The visit to `url` has ended, well or not; `links` are the addresses found there. They count
         only where pages are found by links, and as evidence against a doubted sitemap."""
+        if url in self._ends:
+            links = ()
         if self.source == "links":
             for link in links:
                 if in_scope(self._site, link):
@@ -102,6 +119,27 @@ class Frontier:
             )
         self._in_work.discard(url)
         self._news.set()
+
+    def note(self, url: str, says: Likeness) -> None:
+        """What the page at `url` says, before it is reported `done`."""
+        closed = len(self.traps.closed)
+        if not self.traps.note(url, says):
+            self._ends.add(url)
+        if self.source == "links" and (len(self.traps.closed) > closed or (len(self._ends) == 1 and url in self._ends)):
+            self._warn(
+                f"Pages at addresses like {url} say what others said; such addresses are not followed further. Leave them"
+                " out by exclude."
+            )
+
+    def follow_links(self) -> None:
+        """No page is where the site's list says: from the start, its links are followed."""
+        self._warn(
+            f"The sitemap of site {self._site.name} lists {self._listed} addresses, and none of them is a page; links are"
+            f" followed from {self._site.start} instead. Mend the sitemap, or name another as sitemap of this site."
+        )
+        self.source, self.complete, self.astray = "links", False, True
+        for page in (self._site.start, *self._unlisted):
+            self._offer(page)
 
     async def visit_all(self, visit: Callable[[str], Awaitable[Iterable[str]]], workers: int) -> None:
         """Visit every page, `workers` side by side; `visit` gives the links found. Its first error ends all visits and
@@ -126,15 +164,21 @@ class Frontier:
         return self
 
     async def __anext__(self) -> str:
-        while not self._waiting:
+        while (url := self._next()) is None:
             if self._in_work:
                 self._news.clear()
                 await self._news.wait()
             elif not self._turn_to_links():
                 raise StopAsyncIteration
-        url = self._waiting.popleft()
         self._in_work.add(url)
         return url
+
+    def _next(self) -> str | None:
+        while self._waiting:
+            url = self._waiting.popleft()
+            if self.source != "links" or url in self._known or not self.traps.holds(url):
+                return url
+        return None
 
     def _turn_to_links(self) -> bool:
         """Whether a list that proved to be no list of the pages was given up, and there is more to visit."""
@@ -184,12 +228,19 @@ class Frontier:
         log.warning("site_warning", site=self._site.name, warning=warning)
 
 
-async def discover(site: Site, fetcher: Fetcher, *, known: Iterable[str] = (), handled: Iterable[str] = ()) -> Frontier:
+async def discover(
+    site: Site,
+    fetcher: Fetcher,
+    *,
+    known: Iterable[str] = (),
+    handled: Iterable[str] = (),
+    traps: frozenset[str] = frozenset(),
+) -> Frontier:
     """Find out where the pages of a site are listed.
 
     `known`: page keys of the site that are in the store. On the web they are visited too, listed or not, since only
     a page's own 404 tells that it is gone; of a folder the list tells. `handled`: pages that an interrupted crawl
-    has been through; they are not given again, except by links, where only they tell how to go on.
+    has been through; they are not given again, except by links, where only they tell how to go on. `traps` as in Frontier.
 
     Raises SiteUnusable where there is no page at all, or the sitemap that the site names gives none.
     """
@@ -216,10 +267,12 @@ async def discover(site: Site, fetcher: Fetcher, *, known: Iterable[str] = (), h
             complete=not listing.warnings,
             doubted=not named,
             warnings=listing.warnings,
+            traps=traps,
         )
     if listing.outside:
         listing.warnings.append(_no_page_of(site, "Its sitemap", listing) + " Links are followed instead.")
-    return Frontier(site, "links", [site.start], known=known, warnings=listing.warnings)
+    astray = listing.outside > 0
+    return Frontier(site, "links", [site.start], known=known, warnings=listing.warnings, astray=astray, traps=traps)
 
 
 def _named_sitemap(site: Site) -> str | None:

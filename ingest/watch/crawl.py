@@ -21,9 +21,10 @@ from ingest.indexing.page_reader import MAX_REMEMBERED_PAGES, PageReader
 from ingest.model import PageEvent, Site
 from ingest.notes import Notes
 from ingest.ports import Clock, Fetcher, PageParser, TreeStore
+from ingest.watch.cycle_summary import CycleSummary, Everything
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
-from ingest.watch.watch_cycle import CycleSummary, Everything, WatchCycle
+from ingest.watch.watch_cycle import WatchCycle
 
 log = structlog.get_logger()
 

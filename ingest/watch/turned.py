@@ -124,8 +124,8 @@ class Doubts:
         ready, self._new = self._new, []
         return ready
 
-    async def weigh(self, looked: Collection[str]) -> str | None:
-        """Why nothing of the site is believed, if so. Pages that have turned, few as they are, count as misses."""
+    async def weigh(self, looked: Collection[str], *, trapped: bool) -> str | None:
+        """Why nothing of the site is believed, if so. `trapped`: addresses without end give one page, which is no outage. Pages that have turned, few as they are, count as misses."""
         if self.suspects or self._new:
             await self._reader.probe()
         if not self._accept:
@@ -134,7 +134,7 @@ class Doubts:
             earlier = {key: state.going or "not looked at since" for key, state in unseen.items()}
             if self._guard.stops(len(found | earlier), len(self._live)) and not self._is_lone(found, earlier):
                 return await self._stop(found, earlier)
-            if not self._live and self._is_one_text():
+            if not self._live and not trapped and self._is_one_text():
                 return (
                     f"Site {self._site.name} answers with nearly one page at every address; nothing was indexed. Try again"
                     f" when it is well. If it is right as it is, run: ritbot index {self._site.name} --accept-removals"

@@ -14,7 +14,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -29,10 +29,12 @@ from ingest.model import PageRecord, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore, WatchState
 from ingest.sites.discover import Frontier, Source, discover
 from ingest.sites.scope import in_scope, version_of
+from ingest.sites.traps import MAX_COPIES
 from ingest.text.likeness import Likeness
 from ingest.urls import equivalent, page_key
 from ingest.watch import schedule
 from ingest.watch.classify import Classification, classify
+from ingest.watch.cycle_summary import CycleSummary, Everything, no_page
 from ingest.watch.moves import Move, MoveMatcher, New, new_page
 from ingest.watch.removal_guard import NOT_IN_FOLDER, NOT_OF_SITE, Guard, Job, Removals
 from ingest.watch.schedule import Pace
@@ -44,42 +46,6 @@ log = structlog.get_logger()
 MAX_MOVES_FOLLOWED = 5
 """So many pages that lead on to another are followed; beyond that they lead nowhere."""
 _UNLISTED = "unlisted"
-
-
-@dataclass(frozen=True, slots=True)
-class Everything:
-    """A cycle in which every page is due: each is looked at in full and announced, changed or not. Those that a cycle
-    which was interrupted has looked at `since` it began are left out. `accept`: the guard holds nothing back. A site that
-    gives nothing is an error."""
-
-    since: datetime | None = None
-    accept: bool = False
-
-
-@dataclass(slots=True)
-class CycleSummary:
-    """What a cycle did. `found` pages of which it has been through `done`; `live` when it began; `counts`: pages looked at
-    by verdict (`failed`: no answer). With the reason: `failed` and `blocked` pages, those that were announced as `gone`,
-    and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual. `stopped`:
-    so many pages answer with something else that nothing was believed. `empty`: the site gave no page, and none was known."""
-
-    site: str
-    found: int = 0
-    done: int = 0
-    live: int = 0
-    looked_at_before: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    blocked: list[tuple[str, str]] = field(default_factory=list)
-    gone: list[tuple[str, str]] = field(default_factory=list)
-    held: list[tuple[str, str]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    stopped: bool = False
-    empty: bool = False
-
-    @property
-    def problem(self) -> str | None:
-        return " ".join(self.warnings) or None
 
 
 class WatchCycle:
@@ -122,6 +88,7 @@ class WatchCycle:
         self._looked: set[str] = set()
         self._lastmods: Mapping[str, str] = {}
         self._gave_page = False
+        self._not_found: set[str] = set()
         self.summary = CycleSummary(site.name)
 
     async def run(self) -> CycleSummary:
@@ -150,7 +117,7 @@ class WatchCycle:
         self._known = frozenset(due)
         source: Source = "links" if self._states.whole.sent == "links" else "sitemap"
         in_site = [key for key in due if in_scope(self._site, key)]
-        self._frontier = Frontier(self._site, source, [], known=in_site, complete=False)
+        self._frontier = Frontier(self._site, source, [], known=in_site, complete=False, traps=self._traps())
         await self._visit_all(self._frontier)
         await self._states.passed(self._began)
 
@@ -158,6 +125,7 @@ class WatchCycle:
         began, summary = self._clock.now(), self.summary
         records = {state.key: state async for state in self._trees.scan(self._site.name)}
         self._live = frozenset(key for key, state in records.items() if state.state == "live")
+        self._copies = Counter(state.target or "" for state in records.values() if state.state == "alias")
         summary.live = len(self._live)
         await self._states.read_all()
         site, states, announcer = self._site.name, self._states, self._announcer
@@ -172,8 +140,13 @@ class WatchCycle:
         seconds = (self._clock.now() - began).total_seconds()
         if self._frontier is not None:
             await self._visit_all(self._frontier)
+            if self._leads_nowhere(self._frontier, records):
+                self._frontier.follow_links()
+                await self._visit_all(self._frontier)
+            summary.astray |= self._frontier.astray
+            states.whole = replace(states.whole, traps=tuple(sorted(self._frontier.traps.closed)))
             await self._ask_witnesses()
-            if await self._weigh_doubts():
+            if await self._weigh_doubts(self._frontier):
                 await self._find_absent(self._frontier, records)
                 await self._do(self._moves.moves())
                 await self._do(self._moves.arrivals())
@@ -181,7 +154,7 @@ class WatchCycle:
                 summary.held = self._removals.held
             if not self._live and (summary.stopped or not self._gave_page):
                 summary.empty = True
-                summary.warnings += [] if summary.stopped else [_no_page(self._site, summary)]
+                summary.warnings += [] if summary.stopped else [no_page(self._site, summary)]
         # A build may be under way in the folder: that is seen soon.
         soon = self._site.is_folder and (self._frontier is None or bool(summary.counts["missed"]))
         await states.listed(self._began, seconds, summary.problem, soon=soon)
@@ -197,7 +170,7 @@ class WatchCycle:
         handled = self._looked_at_before()
         self.summary.looked_at_before = len(handled)
         try:
-            frontier = await discover(self._site, self._fetcher, known=known, handled=handled)
+            frontier = await discover(self._site, self._fetcher, known=known, handled=handled, traps=self._traps())
         except SiteUnusable as error:
             if self._everything:
                 raise
@@ -210,6 +183,10 @@ class WatchCycle:
             self._lastmods = dict.fromkeys(self._live, _UNLISTED) | frontier.lastmods
         states.whole = replace(states.whole, sent=frontier.source, missed_since=None)
         return frontier
+
+    def _traps(self) -> frozenset[str]:
+        """Those that earlier cycles found; where everything is looked at they are found anew."""
+        return frozenset() if self._everything else frozenset(self._states.whole.traps)
 
     def _looked_at_before(self) -> list[str]:
         """Of a cycle that goes on where another was interrupted: the pages that the other has brought to an end."""
@@ -226,6 +203,19 @@ class WatchCycle:
         lost = f"The sitemap of site {self._site.name} lists no pages any more; new pages are not found meanwhile."
         self.summary.warnings.insert(0, lost)
         return True
+
+    def _leads_nowhere(self, frontier: Frontier, records: Mapping[str, PageState]) -> bool:
+        """The sitemap lists addresses, and there is no page at any of them: as they are, or when they were looked at last."""
+
+        def is_dead(key: str) -> bool:
+            state, known = self._states.of(key), records.get(key)
+            looked = state.fetched_at is not None and not state.failures
+            return key in self._not_found or (
+                key not in self._looked and looked and (not known or known.state == "gone")
+            )
+
+        listed = frontier.lastmods if frontier.source == "sitemap" and frontier.complete else ()
+        return bool(listed) and all(map(is_dead, listed))
 
     # --- looking
 
@@ -258,9 +248,19 @@ class WatchCycle:
                 return ()
             reading = await self._read(key, record, state, now)
             links = (*reading.links, reading.target) if reading.target else reading.links
+            if record and record.state == "alias" and not self._leads_on(record):
+                links = ()
             full = reading.kind != "unmodified"
+            if reading.likeness and self._frontier:
+                self._frontier.note(url, reading.likeness)
+            if reading.kind == "missing":
+                self._not_found.add(key)
             await self._act(record, schedule.looked(state, now, full=full, lastmod=lastmod, hinted=hinted), reading)
         return links
+
+    def _leads_on(self, alias: PageRecord) -> bool:
+        """Copies have led to what there is. Addresses without end give copies, which lead to ever more of them."""
+        return self._everything is not None or (self._whole and self._copies[alias.target or ""] < MAX_COPIES)
 
     def _is_due(self, state: WatchState, now: datetime) -> bool:
         if self._everything is None:
@@ -368,6 +368,12 @@ class WatchCycle:
 
     async def _moved(self, record: PageRecord | None, state: WatchState, target: str) -> None:
         found = await self._destination(target)
+        if state.key == page_key(self._site.start) and not in_scope(self._site, target):
+            self.summary.astray = True
+            self.summary.warnings.append(
+                f"The start of site {self._site.name}, {state.key}, redirects to {target}, which is outside the site;"
+                " set that address as start."
+            )
         was = record.state if record else None
         if found is not None:
             self._moves.moved(Move(state, was, *found))
@@ -435,10 +441,10 @@ class WatchCycle:
 
         await for_each(self._chance.sample(others, min(len(others), MAX_WITNESSES)), look, self._workers)
 
-    async def _weigh_doubts(self) -> bool:
+    async def _weigh_doubts(self, frontier: Frontier) -> bool:
         """Whether the site can be believed."""
         doubts, summary = self._doubts, self.summary
-        unheard = await doubts.weigh(self._looked)
+        unheard = await doubts.weigh(self._looked, trapped=frontier.trapped)
         summary.counts.update(["missed"] * len(doubts.missed))
         summary.failed += doubts.missed
         if unheard is not None:
@@ -476,12 +482,6 @@ class WatchCycle:
             self._removals.lose(state, NOT_IN_FOLDER)
         else:
             self._removals.miss(state)
-
-
-def _no_page(site: Site, summary: CycleSummary) -> str:
-    wrong = [reason for _, reason in (*summary.failed, *summary.blocked)][:1]
-    because = f" ({wrong[0]})" if wrong else ""
-    return f"Site {site.name} gave no page at all{because}; check its start, {site.start}, and include and exclude."
 
 
 def _unlisted(site: Site, known: list[str]) -> Frontier:

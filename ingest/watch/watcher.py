@@ -21,9 +21,10 @@ from ingest.model import Site
 from ingest.ports import Clock, EventLog, Fetcher, PageParser, TreeStore, WatchState
 from ingest.sites.scope import in_scope
 from ingest.urls import page_key
+from ingest.watch.cycle_summary import CycleSummary
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace, site_key
-from ingest.watch.watch_cycle import CycleSummary, WatchCycle
+from ingest.watch.watch_cycle import WatchCycle
 
 log = structlog.get_logger()
 

@@ -32,8 +32,8 @@ from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 from ingest.watch.crawl import Crawl
+from ingest.watch.cycle_summary import Everything
 from ingest.watch.removal_guard import Guard
-from ingest.watch.watch_cycle import Everything
 from navigator.agent.prompts import RitBounds
 from navigator.models.extractive import ExtractiveModel
 from navigator.navigator import Navigator

@@ -38,9 +38,9 @@ from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.text.chunks import Sizes
 from ingest.urls import page_key
 from ingest.watch.crawl import Crawl, CrawlSummary
+from ingest.watch.cycle_summary import CycleSummary, Everything
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
-from ingest.watch.watch_cycle import CycleSummary, Everything
 from ingest.watch.watcher import SiteWatcher
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.site import ParseHere

@@ -20,8 +20,8 @@ from deploy.wiring.stores import Stores, open_fetcher, open_stores
 from ingest.errors import SiteUnusable
 from ingest.model import Site
 from ingest.watch.crawl import Crawl, CrawlSummary
+from ingest.watch.cycle_summary import Everything
 from ingest.watch.removal_guard import Guard
-from ingest.watch.watch_cycle import Everything
 
 MAX_PAGES_SHOWN = 10
 """Of a list of pages."""
@@ -97,7 +97,7 @@ def exit_status(summaries: Sequence[CrawlSummary], asked: int) -> int:
         return 3
     if any((s.cycle.failed or s.cycle.blocked) and not s.outcomes.total() for s in summaries):
         return 3
-    return 1 if any(cycle.failed or cycle.held for cycle in cycles) else 0
+    return 1 if any(cycle.failed or cycle.held or cycle.astray for cycle in cycles) else 0
 
 
 async def _one(

@@ -1,0 +1,54 @@
+"""What a watch cycle is told and what it tells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ingest.model import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """A cycle in which every page is due: each is looked at in full and announced, changed or not. Those that a cycle
+    which was interrupted has looked at `since` it began are left out. `accept`: the guard holds nothing back. A site that
+    gives nothing is an error."""
+
+    since: datetime | None = None
+    accept: bool = False
+
+
+@dataclass(slots=True)
+class CycleSummary:
+    """What a cycle did. `found` pages of which it has been through `done`; `live` when it began; `counts`: pages looked at
+    by verdict (`failed`: no answer). With the reason: `failed` and `blocked` pages, those that were announced as `gone`,
+    and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual. `stopped`:
+    so many pages answer with something else that nothing was believed. `empty`: the site gave no page, and none was known.
+    `astray`: its list of pages, or its start, led nowhere."""
+
+    site: str
+    found: int = 0
+    done: int = 0
+    live: int = 0
+    looked_at_before: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    blocked: list[tuple[str, str]] = field(default_factory=list)
+    gone: list[tuple[str, str]] = field(default_factory=list)
+    held: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    stopped: bool = False
+    empty: bool = False
+    astray: bool = False
+
+    @property
+    def problem(self) -> str | None:
+        return " ".join(self.warnings) or None
+
+
+def no_page(site: Site, summary: CycleSummary) -> str:
+    """Of a site that gave none: a sentence for the operator."""
+    wrong = [reason for _, reason in (*summary.failed, *summary.blocked)][:1]
+    because = f" ({wrong[0]})" if wrong else ""
+    return f"Site {site.name} gave no page at all{because}; check its start, {site.start}, and include and exclude."
