@@ -14,7 +14,7 @@ from typing import Literal
 
 from ingest.text.likeness import Likeness, likeness
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Raised whenever the parser may give another tree for the same bytes."""
 
 BlockKind = Literal["text", "code", "list", "table", "terms", "quote", "math"]
@@ -57,7 +57,8 @@ class Node:
     In a Page that comes from the parser, ids are the ordinals "0", "1", …; `identity.assign` replaces
     them by ids that last. `level` is 0 for a page node that is not itself a heading, 1-6 as written
     for headings, the enclosing level + 1 for definitions. `anchor` is the raw id or name attribute,
-    None where no target on the page is this section alone.
+    None where no target on the page is this section alone. `links_only`: the text is links to other text and says
+    little itself (an index, a list of child pages, "See also").
     """
 
     id: str
@@ -68,6 +69,7 @@ class Node:
     aliases: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     kind: NodeKind = "heading"
+    links_only: bool = False
 
     @property
     def text(self) -> str:
@@ -101,13 +103,15 @@ class Claims:
 
     `trail`: ancestors only, root first, without the page itself. `lists`: the pages that this page's
     own content lists as its contents (a table of contents, an index page), in document order.
-    `canonical`: another URL that the page names as its canonical one, not yet proved to say the same.
+    `canonical`: another URL that the page names as its canonical one, not yet proved to say the same. `alternates`: the
+    other trails that the page offers, which place it nowhere.
     """
 
     trail: tuple[Crumb, ...] = ()
     source: TrailSource = "none"
     lists: tuple[str, ...] = ()
     canonical: str | None = None
+    alternates: tuple[tuple[Crumb, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,7 @@ def tree_parts(nodes: Iterable[Node]) -> Iterable[str]:
         ordinal[node.id] = position
         parent = "" if node.parent is None else str(ordinal[node.parent])
         yield from (str(node.level), parent, node.kind, node.anchor or "", *node.aliases, node.own_hash)
+        yield from ("links only",) * node.links_only
 
 
 @dataclass(frozen=True, slots=True)

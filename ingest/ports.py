@@ -44,6 +44,7 @@ class OutlineHeading:
     anchor: str | None
     kind: NodeKind
     readable: bool
+    links_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

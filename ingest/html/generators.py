@@ -28,7 +28,7 @@ class Profile:
 
 _NONE = Profile()
 _PROFILES = (
-    Profile(generator="doxygen", content="contents", title=("title", "headertitle")),
+    Profile(generator="doxygen", content="contents", title=("title", "headertitle"), headings={"memtitle": 3}),
     Profile(marker="apicontent", content="apicontent"),  # Node.js
     Profile(marker="class-metadata", headings={"method-heading": 4}),  # RDoc
 )

@@ -14,8 +14,10 @@ Resolver = Callable[[str], str | None]
 
 _SEPARATOR = re.compile(r"\s(?:[-–—|·•:»«‹›~]|::|//|<|>)\s|\s?\|\s?")
 _AFTER = re.compile(r"\s?[-–—|·•:»«(]")
-_BEFORE = re.compile(r"(?:\s[-–—|·•»«]|:)\s?$")
+_BEFORE = re.compile(r"(?:\s(?:[-–—|·•»«]|--|::)|:)\s?$")
 """Titles are clean: no two blanks stand side by side in them."""
+_NUMBERED = frozenset("chapter section appendix part annex kapitel abschnitt anhang chapitre capítulo".split())
+"""Words before the number of a part of a book."""
 _VERSION = re.compile(
     r"^(?:v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:alpha|beta|rc|dev|snapshot|lts|final)[\w.-]*)?|latest|stable|current|main|master"
     r"|develop|development|dev|next|nightly|head|trunk|edge|canary|preview|lts|release)$",
@@ -23,27 +25,64 @@ _VERSION = re.compile(
 )
 
 
-def page_title(tree: Dom, headings: Sequence[str]) -> str:
+def page_title(tree: Dom, headings: Sequence[str], url: str) -> str:
     """The title element without the site's name; `headings`: the content's titles, top ones first.
 
-    A heading with which the title begins is the page's title; else the last part of the title, if
-    there are several, is the site's name. Without a title element the first heading."""
+    A heading with which the title begins or ends, numbers aside, is the page's title; else, of several parts, the one that
+    the address names, else all but the last, which is the site's name. Without a title element, or where that is the name
+    of a file, the first heading."""
     full = _title_element(tree)
-    if not full:
+    if not full or (" " not in full and full.endswith((".html", ".htm"))):
         return headings[0] if headings else ""
     site = _site_name(tree)
+    letters, bare = _letters(full), unnumbered(full)
     for heading in headings:
-        if full == heading or (full.startswith(heading) and _AFTER.match(full, len(heading))):
-            return heading
-        begins = len(full) - len(heading)
-        if full.endswith(heading) and _BEFORE.search(full, max(begins - 3, 0), begins):
+        if len(heading) <= len(full) * 2 and _letters(heading) == letters:
+            return max(full, heading, key=len)
+    for heading in headings:
+        if _says(full, heading) or _says(bare, unnumbered(heading)):
             return heading
     parts = [part.strip() for part in _SEPARATOR.split(full) if part and part.strip()]
     if site and len(parts) > 1:
         others = [part for part in parts if part.casefold() != site.casefold()]
         if others and len(others) < len(parts):
             return others[0] if len(others) == 1 else _joined(full, others)
-    return _joined(full, parts[:-1]) if len(parts) > 1 else full
+    named = next((part for part in parts if same_words(part, _file_name(url))), None)
+    if named is not None:
+        return named
+    title = _joined(full, parts[:-1]) if len(parts) > 1 else full
+    return title if title.count("(") == title.count(")") else full
+
+
+def _says(full: str, heading: str) -> bool:
+    """Whether the title element begins or ends with a heading, and says something of the site after or before it."""
+    if not heading:
+        return False
+    begins = len(full) - len(heading)
+    return (full.startswith(heading) and (not begins or _AFTER.match(full, len(heading)) is not None)) or (
+        full.endswith(heading) and _BEFORE.search(full, max(begins - 4, 0), begins) is not None
+    )
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two titles have the same letters and digits."""
+    return _letters(one) == _letters(other) != ""
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def unnumbered(title: str) -> str:
+    """A title without the number before it: "Chapter 2 - Install", "2.1. Install" and "B Install" are "Install"."""
+    number, _, rest = title.partition(" ")
+    if number.casefold() in _NUMBERED:
+        number, _, rest = rest.partition(" ")
+    parts = number.rstrip(".:)").split(".")
+    if not rest or not all(part.isdecimal() or (len(part) == 1 and part.isupper()) for part in parts):
+        return title
+    sign, _, after = rest.partition(" ")
+    return after if after and not any(char.isalnum() for char in sign) else rest
 
 
 def _joined(full: str, parts: Sequence[str]) -> str:
@@ -55,14 +94,20 @@ def _joined(full: str, parts: Sequence[str]) -> str:
 def _title_element(tree: Dom) -> str:
     """Empty where a generator says that there is none (Sphinx)."""
     title = next((element.text for element in tree.tagged("title") if element.order < tree.body.order), "")
-    return "" if title.startswith("<no title>") else title
+    return "" if title.startswith("<no title>") else title.strip(" :|–—-")
 
 
 def name_in_address(url: str) -> str:
     """What the last part of a page's address calls it, for a page that has no title: `/guide/first-steps.html` is
     "first steps"."""
-    name = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2]).partition(".")[0]
+    name = _file_name(url).partition(".")[0]
     return clean(name.replace("-", " ").replace("_", " "))
+
+
+def _file_name(url: str) -> str:
+    """The last part of an address's path, without the ending of HTML files."""
+    name = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
+    return name.removesuffix(".html").removesuffix(".htm").removesuffix(".xhtml")
 
 
 def _site_name(tree: Dom) -> str:

@@ -23,6 +23,9 @@ from ingest.model import Document, Node, Page, Skip
 from ingest.text.likeness import Likeness, likeness
 from ingest.urls import page_key, resolve
 
+_LINKS_ONLY = 4
+"""So many times as many characters in links as beside them are a section of links."""
+
 
 def parse(
     body: bytes,
@@ -86,7 +89,7 @@ def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: fro
     known_tables = tables.classify(elements)
     found = headings.find(elements, frozenset(known_tables.cells), profile)
     names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
-    title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names)
+    title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names, url)
     title = title or head.name_in_address(url)
     terms = definitions.address_terms(elements, targets, in_contents)
     opened = controlled.intersection(e.attrs["id"] for e in elements if "id" in e.attrs)
@@ -109,6 +112,7 @@ def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
             aliases=tuple(section.aliases),
             blocks=tuple(section.blocks),
             kind=section.kind,
+            links_only=bool(section.blocks) and section.beside * _LINKS_ONLY <= section.linked > 0,
         )
         for position, section in enumerate(sections)
     )

@@ -12,14 +12,15 @@ from ingest.urls import fragment
 def printed(document: Document, url: str) -> dict[str, Any]:
     """What was read from `url`, ready for JSON.
 
-    `breadcrumb`: ancestors, root first, each with title and url (null: no link). `canonical`: the address to cite.
+    `breadcrumb`: ancestors, root first, each with title and url (null: no link); `alternate_breadcrumbs`: titles. `canonical`: the address to cite.
     `nodes`: sections in document order with level, title, anchor, aliases, fragment, text, parent (an index into
-    this list, or null) and kind; a page node of level 0 that has no text is left out. `skip` and
+    this list, or null), kind and whether it is links only; a page node of level 0 that has no text is left out. `skip` and
     `redirect_to`: why there are none. `links`: where the page links to."""
     page, skip = document.page, document.skip
     redirect_to = skip.redirect_to if skip else None
     return {
         "breadcrumb": [{"title": c.title, "url": c.url} for c in page.breadcrumb] if page else [],
+        "alternate_breadcrumbs": [[c.title for c in trail] for trail in page.claims.alternates] if page else [],
         "breadcrumb_source": page.claims.source if page else "none",
         "canonical": page.canonical if page else redirect_to or urldefrag(url).url,
         "page_title": page.title if page else None,
@@ -47,4 +48,5 @@ def _node(node: Node, parent: int | None) -> dict[str, Any]:
         "text": node.text,
         "parent": parent,
         "kind": node.kind,
+        "links_only": node.links_only,
     }

@@ -82,7 +82,8 @@ def path_text(node: Titled, by_id: Mapping[str, Titled], limit: int, count: Coun
     titles: list[str] = []
     current: Titled | None = node
     while current is not None and len(titles) < PATH_TITLES:
-        titles.append(current.title)
+        if not titles or titles[-1] != current.title:
+            titles.append(current.title)
         current = by_id[current.parent] if current.parent is not None else None
     path = " › ".join(title for title in reversed(titles) if title)
     while path and count(path) > limit:

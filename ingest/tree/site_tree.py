@@ -12,7 +12,7 @@ A page hangs under the first of these that is there:
 What stands above the parent is the parent's own affair, so that no page appears at two places.
 
 Claims may run in circles. Each circle loses its weakest claim (breadcrumb before up before sidebar before
-contents page before URL path), of equally weak ones that of the largest page key, and the page that
+contents page before URL path), of equally weak ones that of the smallest page key, and the page that
 made it takes its next best one.
 """
 
@@ -152,7 +152,7 @@ def _without_circles(claims: Mapping[str, Iterator[_Claim]]) -> dict[str, _Claim
             if key in way:
                 steps = list(way)
                 circle = steps[steps.index(key) :]
-                key = max(circle, key=lambda page: (chosen[page].weakness, page))
+                key = min(circle, key=lambda page: (-chosen[page].weakness, page))
                 chosen[key] = next(claims[key], _UNDER_SITE)
                 way = dict.fromkeys(steps[: steps.index(key)])
             way[key] = None

@@ -49,11 +49,16 @@ class Forest:
         """Every node with its tree and its path (site, page and section titles down to its own), trees
         in order, nodes in document order."""
         for tree in self.trees:
-            stack = [(tree.root, (*tree.ancestors, tree.root.title))]
+            stack = [(tree.root, _below(tree.ancestors, tree.root.title))]
             while stack:
                 node, path = stack.pop()
                 yield tree, node, path
-                stack.extend((child, (*path, child.title)) for child in reversed(node.children))
+                stack.extend((child, _below(path, child.title)) for child in reversed(node.children))
+
+
+def _below(path: tuple[str, ...], title: str) -> tuple[str, ...]:
+    """A section called like what is directly above it is no further step."""
+    return path if path[-1:] == (title,) else (*path, title)
 
 
 class Numbering:

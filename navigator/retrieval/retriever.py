@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ingest.model import Scope
@@ -28,13 +28,15 @@ RecipeName = Literal["ritbot", "plain"]
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """The constants of retrieval. `page_share` and `cover` are of navigator.retrieval.node_selection: how much a page speaks for its
-    nodes, and whether found ancestors of found nodes are left out of the n."""
+    nodes, and whether found ancestors of found nodes are left out of the n. `links_share`: what a section of links only
+    keeps of its score, so that it stands below text."""
 
     n: int = 50
     chunks_per_node: int = 4
     kappa: int = 30
     page_share: float = 0.15
     cover: bool = True
+    links_share: float = 0.5
 
     @property
     def k(self) -> int:
@@ -42,7 +44,10 @@ class Recipe:
         return self.chunks_per_node * self.n
 
 
-RECIPES: Mapping[RecipeName, Recipe] = {"ritbot": Recipe(), "plain": Recipe(kappa=60, page_share=0.0, cover=False)}
+RECIPES: Mapping[RecipeName, Recipe] = {
+    "ritbot": Recipe(),
+    "plain": Recipe(kappa=60, page_share=0.0, cover=False, links_share=1.0),
+}
 """plain: RIT-RAG's (appendix B.1). ritbot: what tests/bench measured to carry on several sites."""
 
 
@@ -112,7 +117,7 @@ class Retriever:
         deep = max(k, self._recipe.k)
         by_meaning, by_words = await asyncio.gather(self._dense(query, scope, deep), self._words(query, scope, deep))
         listed = await self._listed(fuse([by_meaning, by_words], self._recipe.kappa)[:deep])
-        return Chunks(listed.hits[:k], listed.pages)
+        return Chunks(below_text(listed, self._recipe.links_share)[:k], listed.pages)
 
     async def dense(self, query: str, scope: Scope, k: int) -> Chunks:
         """The k nearest chunks; a score is a cosine."""
@@ -148,6 +153,13 @@ def chosen(found: Chunks, recipe: Recipe) -> dict[str, float]:
         return best(scores, recipe.n)
     parents = {heading.id: heading.parent for page in found.pages.values() for heading in page.headings}
     return cover_ancestors(scores, parents, recipe.n)
+
+
+def below_text(found: Chunks, share: float) -> tuple[Hit, ...]:
+    """The hits, best first, where those in sections of links only keep `share` of their score."""
+    links = {heading.id for page in found.pages.values() for heading in page.headings if heading.links_only}
+    hits = (replace(hit, score=hit.score * share) if hit.node_id in links else hit for hit in found.hits)
+    return tuple(sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id)))
 
 
 def fuse(lists: Iterable[Sequence[Hit]], kappa: int) -> list[Hit]:

@@ -35,7 +35,7 @@ def without_page(path: str, state: RecordState, site: str = "docs", **fields: An
 RICH = live(
     "rich",
     Node("n0", None, 0, "Übersicht – 概要 🦊", None, ("old", "älter"), (Block("text", "nul\x00 tab\t\u2028 \ufeff e\u0301"),), "page"),
-    Node("n1", "n0", 1, "", "a b", (), (Block("code", "x = 1\n\n\ty\r\n", "python"), Block("list", "a\nb", marks=("1. ", "2. ")))),
+    Node("n1", "n0", 1, "", "a b", (), (Block("code", "x = 1\n\n\ty\r\n", "python"), Block("list", "a\nb", marks=("1. ", "2. "))), links_only=True),
     Node("n2", "n1", 6, "container", "c", (), (), "definition"),
     version="1.2",
     site="Bücher & mehr",

@@ -154,7 +154,7 @@ async def test_an_outline_has_all_of_a_page_but_its_texts(trees: TreeStore) -> N
             canonical=RICH.key,
             headings=(
                 OutlineHeading("n0", None, 0, "Übersicht – 概要 🦊", None, "page", True),
-                OutlineHeading("n1", "n0", 1, "", "a b", "heading", True),
+                OutlineHeading("n1", "n0", 1, "", "a b", "heading", True, links_only=True),
                 OutlineHeading("n2", "n1", 6, "container", "c", "definition", False),
             ),
             chunk_ids=frozenset({"c1", "c2", "c3"}),

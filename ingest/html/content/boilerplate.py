@@ -80,6 +80,8 @@ _TOKENS = frozenset(
     " ls-toc page-versions edit-this-page skip-nav".split()
 )
 """Names that only a generator or a theme writes, on nothing else."""
+_LINK_ROWS = frozenset("pagination paginator prevnext breadcrumb breadcrumbs navbar topnav subnav sidenav".split())
+"""Words for what consists of links."""
 _SHARED_TOKENS = frozenset("footer ad ads advert popover toolbar".split())
 _LINK_LISTS = frozenset(
     "sidebar menu nav related navigation social share sharing search metadata page-actions dropdown-menu submenu".split()
@@ -183,7 +185,7 @@ def _site_link(link: Element) -> bool:
 
 def _by_name(element: Element, attrs: dict[str, str]) -> bool:
     names = attrs.get("class")
-    if names and (_named(names) or (_uses_word(names) and not written(element, names.lower()))):
+    if names and (_named(names) or (_uses_word(element, names) and not written(element, names.lower()))):
         return True
     ident = attrs.get("id", "").lower()
     if ident in _GENERATED_IDS:
@@ -200,12 +202,21 @@ def _named(names: str) -> bool:
     return not _TOKENS.isdisjoint(tokens) or {"contents", "topic"} <= set(tokens) or {"ulist", "tabs"} <= set(tokens)
 
 
+def _uses_word(element: Element, names: str) -> bool:
+    """Whether a class attribute holds a word that furniture and the subjects of documentation share. A cell is not
+    furniture for its looks (`pagination-centered`), nor is a row of links without a link."""
+    word = _shared_word(names)
+    return bool(word) and element.tag != "td" and (word not in _LINK_ROWS or element.amounts.linked > 0)
+
+
 @lru_cache(maxsize=8192)
-def _uses_word(names: str) -> bool:
-    """Whether a class attribute holds a word that furniture and the subjects of documentation share."""
+def _shared_word(names: str) -> str:
+    """Empty where there is none."""
     tokens = names.lower().split()
-    return not _SHARED_TOKENS.isdisjoint(tokens) or any(
-        _WORDS.search(token) is not None and not _NOT_FURNITURE.match(token) for token in tokens
+    found = (_WORDS.search(token) for token in tokens if not _NOT_FURNITURE.match(token))
+    words = [match[0].strip("-_") for match in found if match is not None]
+    return next((word for word in words if word not in _LINK_ROWS), None) or next(
+        (token for token in tokens if token in _SHARED_TOKENS), words[0] if words else ""
     )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
 
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
 from ingest.html.content.disclosure import Siblings
-from ingest.html.content.site_remarks import site_remark
-from ingest.html.content.toc_lists import drop_section_lists
+from ingest.html.content.site_remarks import site_remark, way_line
+from ingest.html.content.toc_lists import drop_contents_sections, drop_section_lists
 from ingest.html.dom import Dom, Element
 from ingest.html.generators import Profile
 from ingest.html.position.breadcrumbs import is_trail_row
@@ -23,6 +24,9 @@ _MIN_PROSE_CHARACTERS = 40
 """Outside links; from here on a paragraph counts as prose."""
 _MIN_LEFT = 10
 """If less than one in so many characters is left where words in names count, they do not count on this page."""
+_MAX_LOOSE = 60
+"""Pieces of a line that stands loose between blocks."""
+_MAX_EYEBROW_CHARACTERS = 60
 _PROSE_TAGS = frozenset("p pre li dd blockquote td".split())
 _PARTS = frozenset({"article", "section"})
 _FORMULA_TAGS = frozenset("math script mjx-container img".split())
@@ -61,8 +65,10 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
         element.keep(children)
     _drop_trail_before_title(root)
     _drop_link_columns(root)
-    left = list(root.walk())
-    return list(root.walk()) if drop_section_lists(left) else left
+    _drop_eyebrow(root)
+    drop_section_lists(list(root.walk()))
+    drop_contents_sections(root)
+    return list(root.walk())
 
 
 class _Cuts:
@@ -96,7 +102,17 @@ class _Cuts:
                     if _is_target(child):
                         children.append(child)
                         self.kept.append((child, []))
-            self.kept.append((element, children))
+            self.kept.append((element, _without_way_lines(children) if element.tag in _CONTAINERS else children))
+
+
+def _without_way_lines(children: list[Element | str]) -> list[Element | str]:
+    """Without the lines that lead to other pages and stand loose between blocks (groff, LaTeX2HTML)."""
+    kept: list[Element | str] = []
+    for loose, line in groupby(children, lambda child: isinstance(child, str) or child.inline):
+        found = list(line)
+        if not loose or len(found) > _MAX_LOOSE or not way_line(found):
+            kept += found
+    return kept
 
 
 def _own_text(element: Element) -> int:
@@ -110,6 +126,17 @@ def _drop_trail_before_title(root: Element) -> None:
             return
         if is_trail_row(element):
             element.keep([])
+
+
+def _drop_eyebrow(root: Element) -> None:
+    """The few words that stand above the page's title in its own header say what kind of page it is, or its group."""
+    title = next((element for element in root.walk() if element.tag == "h1"), None)
+    header = title and next((above for above in title.ancestors() if above.tag in ("header", "hgroup")), None)
+    if title is None or header is None or not root.contains(header):
+        return
+    before = [child for child in header.elements if child.end < title.order]
+    if sum(child.amounts.text for child in before) <= _MAX_EYEBROW_CHARACTERS:
+        header.keep([child for child in header.children if child not in before or not child.amounts.text])
 
 
 def _drop_link_columns(root: Element) -> None:

@@ -7,6 +7,7 @@ A remark is a short block, outside listings, tables and quotes, in which every w
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 
 from ingest.html.content.boilerplate import HEADINGS
@@ -15,7 +16,7 @@ from ingest.html.dom import Element
 _MAX_CHARACTERS = 240
 _MAX_ELEMENTS = 80
 _MAX_NAME_WORDS = 6
-_BLOCKS = frozenset("p div section footer header ul ol form small span time li aside".split())
+_BLOCKS = frozenset("p div center table section footer header ul ol form small span time li aside".split())
 _HOLDERS = frozenset("div section main article footer".split())
 _NO_PLACE = frozenset("pre code table blockquote dd figure".split())
 _WORD = re.compile(r"[\w']++")
@@ -54,15 +55,23 @@ _STEPS = frozenset(
 )
 _STEP = re.compile(r"(?:next|previous|prev)(?: page| article| topic| chapter| section)?+\s*+[:→»›←«‹–—]")
 _ARROWS = "←→«»‹›⟵⟶⬅➡ \xa0"
+_WAYS = frozenset("next previous prev up top contents index home back forward first last toc parent table of".split())
+_DIRECTIONS = frozenset("next previous prev up top back".split())
+_WAY_KEYS = frozenset("nphu")
+"""The access keys that DocBook and texinfo give to such links."""
+_MAX_WAY_CHARACTERS = 600
+_MAX_WAY_LINKS = 12
 
 
 def site_remark(element: Element) -> bool:
     """Whether a block says nothing but such things."""
     tag = element.tag
-    if tag not in _BLOCKS and tag != "a" and tag not in HEADINGS:
+    if (tag not in _BLOCKS and tag != "a" and tag not in HEADINGS) or element.end - element.order > _MAX_ELEMENTS:
         return False
     amounts = element.amounts
-    if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or element.end - element.order > _MAX_ELEMENTS:
+    if tag in ("p", "div", "center", "table") and way_line(element.children):
+        return True
+    if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or tag in ("center", "table"):
         return False
     if tag in HEADINGS:
         return not element.get("id") and _asks(_WORD.findall(_said(element)))
@@ -154,6 +163,40 @@ def _asks(words: list[str]) -> bool:
 def _leads_on(element: Element) -> bool:
     links = [inner for inner in islice(element.walk(), _MAX_ELEMENTS) if inner.tag == "a" and inner.amounts.text]
     return 0 < len(links) <= 3 and all(_step(link) for link in links)
+
+
+def way_line(children: Sequence[Element | str]) -> bool:
+    """Whether a line or a row of cells leads to the pages around this one and says nothing else: "Next: X, Up: Y [Contents]"
+    (texinfo, LaTeX2HTML), "[ prev | next | top ]" (groff), signs beside the manual's name (DocBook)."""
+    links: list[Element] = []
+    beside: list[str] = []
+    stack = list(reversed(children))
+    characters = 0
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            beside += _WORD.findall(item.casefold())
+            characters += len(item.strip())
+        elif item.tag == "a" and item.get("href"):
+            links.append(item)
+            characters += item.amounts.text
+        elif item.tag in HEADINGS or item.tag in _NO_PLACE - {"table"}:
+            return False
+        else:
+            stack.extend(reversed(item.children))
+        if characters > _MAX_WAY_CHARACTERS or len(links) > _MAX_WAY_LINKS:
+            return False
+    if len(links) > 1 and all(link.get("accesskey") in _WAY_KEYS and not link.amounts.text for link in links):
+        return True
+    words = {word for link in links for word in _WORD.findall(_label(link))}
+    if beside:
+        return bool(links) and _WAYS.issuperset(beside) and not _DIRECTIONS.isdisjoint({*beside, *words})
+    return len(links) > 1 and _WAYS.issuperset(words) and not _DIRECTIONS.isdisjoint(words)
+
+
+def _label(link: Element) -> str:
+    """The words of a link, or of the picture in it."""
+    return _said(link) or " ".join(e.get("alt") for e in link.walk() if e.tag == "img").casefold()
 
 
 def _step(link: Element) -> bool:

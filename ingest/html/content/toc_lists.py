@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from ingest.html.content.boilerplate import HEADINGS, furniture, hidden, mostly_links
 from ingest.html.dom import Dom, Element
@@ -11,11 +12,14 @@ from ingest.html.sections.headings import linked_page
 _LISTS = frozenset({"ul", "ol"})
 _GENERATED = frozenset({"toctree-wrapper", "toc", "section-index", "section-toc"})
 _LABELS = frozenset(
-    "contents|table of contents|on this page|in this article|in this section|page contents|toc|jump to|index"
+    "contents|table of contents|summary|section index|on this page|in this article|in this section|page contents|toc|jump to|index"
     "|目次|目录|本页目录|inhalt|inhaltsverzeichnis|sommaire|table des matières|contenido|índice|содержание|목차".split(
         "|"
     )
 )
+
+_INDEXES = frozenset("index índice".split())
+"""A page of that name has a row of letters, which is its own."""
 
 
 def section_links(tree: Dom) -> frozenset[str]:
@@ -63,6 +67,50 @@ def drop_section_lists(elements: Iterable[Element]) -> bool:
     return bool(found)
 
 
+def drop_contents_sections(root: Element) -> None:
+    """Take out sections that are called contents and hold nothing but links to places on this page, or nothing any more."""
+    dropped: set[Element] = set()
+    for label, links, following in _sections_of_links(root):
+        name = label.text.strip(" :").casefold()
+        if name not in _LABELS or name in _INDEXES or not all(a.get("href").startswith("#") for a in links):
+            continue
+        if links or following is None or HEADINGS[following.tag] <= HEADINGS[label.tag]:
+            until = root.end + 1 if following is None else following.order
+            dropped.update([label, *(_outermost_between(link, label.end, until) for link in links)])
+    for parent in {element.parent for element in dropped}:
+        if parent is not None:
+            parent.keep([child for child in parent.children if child not in dropped])
+
+
+def _sections_of_links(root: Element) -> Iterator[tuple[Element, list[Element], Element | None]]:
+    """Headings with no other words than links before the next heading: with those links, and that heading."""
+    heading: Element | None = None
+    links: list[Element] = []
+    stack: list[Element | str] = [root]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if any(char.isalpha() for char in item):
+                heading = None
+        elif item.tag in HEADINGS:
+            if heading is not None:
+                yield heading, links, item
+            heading, links = item, []
+        elif item.tag == "a" and item.amounts.text:
+            links.append(item)
+        else:
+            stack.extend(reversed(item.children))
+    if heading is not None:
+        yield heading, links, None
+
+
+def _outermost_between(element: Element, after: int, until: int) -> Element:
+    """The largest element around this one that stands wholly between two places of the page."""
+    while element.parent is not None and element.parent.order > after and element.parent.end < until:
+        element = element.parent
+    return element
+
+
 def _drop_label(before: list[Element | str]) -> None:
     """Take the words that announce a list off the end of what stands before it, with the blanks between."""
     last = next((i for i in reversed(range(len(before))) if not _is_blank(before[i])), None)
@@ -83,7 +131,7 @@ def generated(tree: Dom, area: Element) -> list[Element]:
 
 def cards(elements: Sequence[Element]) -> list[Element]:
     """Links with a title of the page they lead to."""
-    titles = [element for element in elements if element.tag in HEADINGS and linked_page(element)]
+    titles = [e for before, e in pairwise(elements) if e.tag in HEADINGS and linked_page(e, before)]
     links = (next((a for a in (*e.walk(), *e.ancestors()) if a.tag == "a"), e) for e in titles)
     return list(dict.fromkeys(links))  # one link may hold many titles
 

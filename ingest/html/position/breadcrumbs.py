@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ingest.html.content.boilerplate import hidden
+from ingest.html.content.boilerplate import HEADINGS, hidden
 from ingest.html.dom import Dom, Element
 
 _CURRENT = frozenset("active current is-active breadcrumb-item--active breadcrumbs__item--active".split())
@@ -45,7 +45,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
         if group is not None:
             group.append(element)
             until = element.end
-    trails = [_crumbs(container) for container in (*marked, *named)]
+    trails = [_crumbs(container) for container in (*marked, *named) if not _shows_one(container)]
     trails += [_row_crumbs(row) for row in rows]
     return [trail for trail in trails if trail]
 
@@ -78,14 +78,27 @@ def _is_named(element: Element, related: Sequence[int]) -> bool:
         return False
     label = element.get("aria-label").casefold()
     if "breadcrumb" in label or "breadcrumb" in element.get("id").casefold():
-        return True
+        return not _is_section(element)
     if any("breadcrumb" in name and not name.startswith(("has-", "no-", "with-")) for name in element.classes):
-        return True
+        return not _is_section(element)
     if element.get("id") == "nav-path" or "navpath" in element.classes:
         return True
     if "fqn" in element.classes or any("sub-title" in e.classes for e in element.elements):
         return True
     return "related" in element.classes and bisect_right(related, element.end) > bisect_left(related, element.order)
+
+
+def _is_section(element: Element) -> bool:
+    """A heading, or what has one of its own, of that name is about breadcrumbs; the page's title may end a trail."""
+    return element.tag in HEADINGS or (element.amounts.headed and not element.amounts.titled)
+
+
+def _shows_one(container: Element) -> bool:
+    """An example of a trail in the documentation of such things: its links lead nowhere."""
+    hrefs = [
+        element.get("href").strip() for element in container.walk() if element.tag == "a" and "href" in element.attrs
+    ]
+    return bool(hrefs) and all(href in ("", "#") for href in hrefs)
 
 
 def _is_related_item(element: Element) -> bool:

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
+from itertools import islice
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
 from ingest.html.dom import Dom, Element, clean
-from ingest.html.head import Resolver
+from ingest.html.head import Resolver, unnumbered
 from ingest.html.position.breadcrumbs import Raw, visible_trails
 from ingest.html.position.sidebar import active_trail
 from ingest.model import Claims, Crumb
 
 _MAX_JSON_LD_CHARACTERS = 1_000_000
 """Of a page's blocks together; read, they take up to forty times their size."""
+_MAX_ALTERNATES = 5
+"""Trails kept beside the best one."""
 _MAX_CRUMBS = 100
 """A longer row is no trail: no reader goes down a hundred pages."""
 
@@ -32,7 +35,7 @@ class PagePlace:
     def __init__(self, url: str, resolve_link: Resolver, canonical: str, titles: Sequence[str]) -> None:
         self.resolve = resolve_link
         self._own = {_loose(u) for u in (url, canonical)}
-        self._titles = {_plain(text) for text in titles if text}
+        self._titles = {_plain(unnumbered(text)) for text in titles if text}
 
     def is_self(self, url: str | None) -> bool:
         return url is not None and _loose(url) in self._own
@@ -42,7 +45,7 @@ class PagePlace:
         return url is not None and any(own.startswith(_loose(url).rstrip("?") + "/") for own in self._own)
 
     def is_title(self, text: str) -> bool:
-        return _plain(text) in self._titles
+        return _plain(unnumbered(text)) in self._titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,15 @@ def offered(tree: Dom) -> OfferedTrails:
 
 
 def claims(tree: Dom, trails: OfferedTrails, place: PagePlace, lists: tuple[str, ...]) -> Claims:
-    """The best trail that the page offers."""
+    """The best trail that the page offers, and the others beside it."""
+    best = _best(tree, trails, place, lists)
+    written = [_crumb(raw, place) for raw in _short([*trails.linked_data, *trails.shown])]
+    others = dict.fromkeys(trail for trail in _without_self(written, place, data=False) if trail)
+    rest = (trail for trail in others if not (_holds(trail, best.trail) or _holds(best.trail, trail)))
+    return replace(best, alternates=tuple(islice(rest, _MAX_ALTERNATES)))
+
+
+def _best(tree: Dom, trails: OfferedTrails, place: PagePlace, lists: tuple[str, ...]) -> Claims:
     offers = [_crumb(raw, place) for raw in _short(trails.linked_data)]
     offers.sort(key=lambda trail: _likely(trail, place), reverse=True)
     linked_data = _without_self(offers, place, data=True)

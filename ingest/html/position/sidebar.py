@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from ingest.html.content.boilerplate import HEADINGS
-from ingest.html.dom import Dom, Element
+from ingest.html.dom import Dom, Element, clean
 from ingest.html.position.breadcrumbs import Raw
 
 _ACTIVE = frozenset("active current is-active is-current selected md-nav__link--active menu__link--active".split())
@@ -17,6 +17,9 @@ _MAX_TRAILS = 50
 _LABELS = frozenset(("a", "summary", "button", "span", "label", "p", "strong", *HEADINGS))
 _TEXT_TAGS = frozenset({"body", "html", "main", "article"})
 _SIDE_WORDS = ("sidebar", "sidenav", "side-nav", "nav", "menu", "toctree", "summary", "chapter", "accordion")
+_TOP_MENUS = frozenset("navbar navbar-nav navbar-collapse navbar-menu dropdown-menu topnav top-nav topbar".split())
+_NO_NAMES = frozenset("table of contents|contents|chapters|navigation|menu|documents|pages|on this page".split("|"))
+"""What stands over every sidebar's list names no group."""
 _PART_TITLES = frozenset("part-title caption header nav-header sidebar-title group-label".split())
 
 
@@ -58,6 +61,7 @@ class _Sides:
         for above in reversed(unknown):
             in_header = in_header or above.tag == "header"
             side = side or (above if _is_side(above) else None)
+            in_header = in_header or _is_top_menu(above)
             self._known[above] = in_header, side
         return None if in_header else side
 
@@ -69,6 +73,11 @@ def _is_side(element: Element) -> bool:
     return any(word in names for word in _SIDE_WORDS)
 
 
+def _is_top_menu(element: Element) -> bool:
+    """A bar across the page, or what opens from it: its entries are no chapters."""
+    return any(name in _TOP_MENUS for name in element.classes)
+
+
 def _groups(link: Element, side: Element) -> list[Raw]:
     trail: list[Raw] = []
     branch = link
@@ -76,7 +85,7 @@ def _groups(link: Element, side: Element) -> list[Raw]:
         if above.tag in _GROUPS or ("items" not in above.classes and "group" in " ".join(above.classes)):
             label = _label_before(above, branch)
             if label is None and above.tag == "li" and next(above.elements).tag in ("ul", "ol"):
-                label = _label_of_previous(above)
+                label = _own_words(above) or _label_of_previous(above)
             if label is not None and not any(label.name == raw.name for raw in trail[-1:]):
                 trail.append(label)
             branch = above
@@ -86,7 +95,13 @@ def _groups(link: Element, side: Element) -> list[Raw]:
                 trail.append(label)
         if above is side:
             break
-    return trail[::-1]
+    return [raw for raw in trail[::-1] if raw.name.strip(" :").casefold() not in _NO_NAMES]
+
+
+def _own_words(item: Element) -> Raw | None:
+    """What an item says itself, before the list in it."""
+    words = clean("".join(child for child in item.children if isinstance(child, str)))
+    return Raw(words, None) if any(char.isalnum() for char in words) else None
 
 
 def _label_before(group: Element, branch: Element) -> Raw | None:

@@ -1,7 +1,7 @@
 """Definition terms that are addresses, and so begin sections of their own.
 
 Those are signatures (Sphinx), terms that the page's own contents link to, and the terms of a list that gives
-every term an id (DocBook, glossaries). Notes and citations are not terms, and a term that holds a heading leaves
+every term an id (DocBook, glossaries). Without a definition there is no term. Notes and citations are not terms, and a term that holds a heading leaves
 the section to it.
 """
 
@@ -23,6 +23,7 @@ def address_terms(
     contents link to."""
     terms: dict[Element, list[Element]] = {}
     lists: list[Element] = []
+    defined: set[Element] = set()
     for element in elements:
         while lists and lists[-1].end < element.order:
             lists.pop()
@@ -31,9 +32,15 @@ def address_terms(
             terms[element] = []
         elif element.tag == "dt" and lists:
             terms[lists[-1]].append(element)
+        elif element.tag == "dd" and lists:
+            defined.add(lists[-1])
     found = {}
     for listing, own in terms.items():
-        if listing.classes.isdisjoint(_NOTES) and not any("footnote" in name for name in listing.classes):
+        if (
+            listing in defined
+            and listing.classes.isdisjoint(_NOTES)
+            and not any("footnote" in name for name in listing.classes)
+        ):
             chosen = _addresses(own, targets, in_contents)
             if chosen:
                 found[listing] = chosen

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import HEADINGS, SCREEN_READER_ONLY, callout, hidden, permalink
@@ -34,8 +35,9 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
     boxes = _Boxes()
     found = [
         (element, level, text)
-        for element in elements
+        for before, element in pairwise((elements[0], *elements))
         if (level := _level(element, profile))
+        and linked_page(element, before) is None
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
     ]
@@ -81,9 +83,9 @@ def _level(element: Element, profile: Profile) -> int:
 
 def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element], boxes: _Boxes) -> bool:
     own_id = bool(element.get("id"))
-    if linked_page(element) is not None:
-        return True
     for above in element.ancestors():
+        if "titlepage" in above.classes and "title" not in element.classes:
+            return True  # DocBook's authors and subtitles
         if above.tag == "hgroup":
             top = boxes.top(above)
             return top is not None and top < (level, element.order)
@@ -96,9 +98,12 @@ def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[
     return False
 
 
-def linked_page(element: Element) -> str | None:
+def linked_page(element: Element, before: Element) -> str | None:
     """Where a title leads that is nothing but a link to another page: it names that page, not a section.
-    None for all others, also for a title that has an address of its own."""
+    None for all others, also for a title that has an address of its own. `before`: the element before it in document
+    order, which may be that address (old texinfo's titles lead back to the table of contents)."""
+    if _named(before) and before.tag in ("a", "span") and not before.amounts.text:
+        return None
     if any(_named(e) for e in element.walk()) or (element.parent is not None and element.parent.get("id")):
         return None
     card = next((above for above in element.ancestors() if above.tag == "a"), None)

@@ -13,7 +13,8 @@ from ingest.model import Block, NodeKind
 
 @dataclass(slots=True)
 class Section:
-    """A node being written. `parent` is a position in the outline."""
+    """A node being written. `parent` is a position in the outline. `linked`, `beside`: characters in links, and in words
+    beside them."""
 
     level: int
     title: str
@@ -22,6 +23,8 @@ class Section:
     aliases: list[str] = field(default_factory=list)
     kind: NodeKind = "heading"
     blocks: list[Block] = field(default_factory=list)
+    linked: int = 0
+    beside: int = 0
 
 
 @dataclass(slots=True)

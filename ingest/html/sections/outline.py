@@ -7,8 +7,8 @@ a dd hangs under the definition, a later one never does.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass, field
 
 from ingest.html.blocks.code import language, listing
@@ -17,12 +17,16 @@ from ingest.html.blocks.tables import Tables
 from ingest.html.blocks.writer import Writer
 from ingest.html.content.boilerplate import SCREEN_READER_ONLY, permalink
 from ingest.html.dom import Element
+from ingest.html.head import same_words
 from ingest.html.sections import anchors
 from ingest.html.sections.headings import Heading, note_mark, title
 from ingest.html.sections.nesting import Section, Sections
 
 _CODE = frozenset("pre listing xmp plaintext".split())
 _TABLE_PARTS = frozenset({"tr", "caption", "td", "th"})
+_WORD = re.compile(r"\w++")
+_POINTERS = frozenset("see also and or the more related used by of in to for up next previous jump".split())
+"""Words that lead to links and say nothing."""
 _BACK_SIGNS = frozenset("↩︎⏎^↑↵ ")
 
 
@@ -59,9 +63,9 @@ class _Outline:
     def __init__(self, root: Element, plan: OutlineInput, page_title: str) -> None:
         self._plan = plan
         self.sections = Sections(page_title)
-        levels = Counter(heading.level for heading in plan.headings.values())
-        self._top_level = min(levels, default=1)
-        self._single_top = levels[self._top_level] == 1
+        self._top_level = min((heading.level for heading in plan.headings.values()), default=1)
+        tops = {heading.title for heading in plan.headings.values() if heading.level == self._top_level}
+        self._single_top = len(tops) == 1
         self._writer = Writer(self.sections.current.blocks)
         self._terms: list[_Terms] = []
         self._lists: list[Element] = []
@@ -69,6 +73,9 @@ class _Outline:
         self._before: list[Element] = []
         self._unnamed: Element | None = None
         self._sign: Element | None = None
+        self._links = 0
+        self._begun = False
+        self._nested: Section | None = None
         self._seen = 0
         self._walk(root)
         self._writer.end()
@@ -84,6 +91,7 @@ class _Outline:
                 if isinstance(child, str):
                     self._text(child)
                 elif self._enter(child):
+                    self._links += _leads(child)
                     open_elements.append((child, self._seen, iter(child.children)))
                     break
             else:
@@ -94,6 +102,14 @@ class _Outline:
         self._writer.text(text)
         if text and not text.isspace():
             self._passed()
+            self._count(text)
+
+    def _count(self, text: str) -> None:
+        section = self.sections.current
+        if self._links:
+            section.linked += len(text)
+        else:
+            section.beside += sum(len(word) for word in _WORD.findall(text) if word.casefold() not in _POINTERS)
 
     def _note_id(self, element: Element) -> None:
         if element.attrs and ("id" in element.attrs or (element.tag == "a" and "name" in element.attrs)):
@@ -176,6 +192,7 @@ class _Outline:
         if text.strip():
             self._passed()
         self._writer.code(text, language(element))
+        self._count(text)
 
     def _open(self, element: Element) -> None:
         tag, writer = element.tag, self._writer
@@ -201,6 +218,7 @@ class _Outline:
             writer.end_paragraph()
 
     def _leave(self, element: Element, seen: int) -> None:
+        self._links -= _leads(element)
         if self._unnamed is not None and self._unnamed.parent is element:
             self._take_sign()
         if seen != self._seen:
@@ -251,18 +269,29 @@ class _Outline:
         self._take_sign()
         sections = self.sections
         first = len(sections.all) == 1 and not sections.current.blocks
-        if first and self._names_page(heading):
-            sections.title_page(heading.level, heading.title)
-        elif first and sections.current.level and heading.title.casefold() == sections.current.title.casefold():
+        if self._repeats(heading):
             self._repeat_title(heading)
             return
+        if first and self._names_page(heading):
+            named = sections.current.title
+            longer = same_words(named, heading.title) and len(named) > len(heading.title)
+            sections.title_page(heading.level, named if longer else heading.title)
         else:
             sections.heading(heading.level, heading.title)
         self._begin(heading.element, heading.limit)
 
+    def _repeats(self, heading: Heading) -> bool:
+        """Whether a heading says the title directly above it again: the page's, or that of a section it would be in."""
+        above = self.sections.current
+        if above.blocks or above.kind == "definition" or not same_words(heading.title, above.title):
+            return False
+        if above is self._nested or not self._begun:
+            return False
+        return above is self.sections.all[0] or heading.level > above.level
+
     def _repeat_title(self, heading: Heading) -> None:
-        """A page that is nested in itself: the heading under its title says the title again, and adds its addresses."""
-        page = self.sections.current
+        """A section that is nested in itself is one, with the addresses of both."""
+        page = self._nested = self.sections.current
         anchor, aliases = anchors.choose(heading.element, self._before, heading.limit, self._plan.targets)
         names = dict.fromkeys(name for name in (page.anchor, *page.aliases, anchor, *aliases) if name)
         page.anchor = next(iter(names), None)
@@ -273,12 +302,13 @@ class _Outline:
     def _names_page(self, heading: Heading) -> bool:
         if not self._single_top or heading.level != self._top_level:
             return False
-        return heading.level == 1 or heading.title == self.sections.all[0].title
+        return heading.level == 1 or same_words(heading.title, self.sections.all[0].title)
 
     def _begin(self, title_element: Element, limit: float) -> None:
         """The section that has just begun gets its address, and what follows."""
         section = self.sections.current
         section.anchor, section.aliases = anchors.choose(title_element, self._before, limit, self._plan.targets)
+        self._begun = True
         self._passed()
         self._unnamed = title_element if section.anchor is None else None
         self._writer.turn_to(section.blocks)
@@ -361,6 +391,10 @@ def _back_link(link: Element) -> bool:
     if link.role == "doc-backlink" or any("backref" in name or "reversefootnote" in name for name in link.classes):
         return "#" in link.get("href") and not any(c.isalpha() for c in link.text)
     return link.get("href").startswith("#") and bool(link.text) and set(link.text) <= _BACK_SIGNS
+
+
+def _leads(element: Element) -> bool:
+    return element.tag == "a" and bool(element.get("href"))
 
 
 def _start(element: Element) -> int:

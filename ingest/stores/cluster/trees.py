@@ -348,7 +348,7 @@ def _outline_of(source: Json) -> Outline:
 
 def _heading(node: Json) -> OutlineHeading:
     fields: dict[str, Any] = {name: node[name] for name in ("id", "parent", "level", "title", "anchor", "kind")}
-    return OutlineHeading(**fields, readable=bool(node.get("blocks")))
+    return OutlineHeading(**fields, readable=bool(node.get("blocks")), links_only=bool(node.get("links_only")))
 
 
 def _state_of(source: Json) -> PageState:

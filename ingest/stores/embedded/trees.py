@@ -37,10 +37,11 @@ from ingest.ports import (
 from ingest.stores.embedded.database import Database
 from ingest.tree.site_tree import place
 
+_HEADING = "id, parent, level, title, anchor, kind, readable, links_only"
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _ROWS_PER_READ = 500
 
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _SCHEMA = (
     """CREATE TABLE records (
          id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, site TEXT NOT NULL, version TEXT NOT NULL,
@@ -53,7 +54,8 @@ _SCHEMA = (
     """CREATE TABLE headings (
          record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL, id TEXT NOT NULL,
          parent TEXT, level INTEGER NOT NULL, title TEXT NOT NULL, anchor TEXT, kind TEXT NOT NULL,
-         readable INTEGER NOT NULL, PRIMARY KEY (record, position)) WITHOUT ROWID""",
+         readable INTEGER NOT NULL, links_only INTEGER NOT NULL DEFAULT 0,
+         PRIMARY KEY (record, position)) WITHOUT ROWID""",
     "CREATE INDEX headings_by_id ON headings (id)",
     """CREATE TABLE texts (
          record INTEGER NOT NULL REFERENCES records ON DELETE CASCADE, position INTEGER NOT NULL,
@@ -77,6 +79,7 @@ _UPGRADES = {
              (julianday(json_extract(CAST(state AS TEXT), '$.due_at')) - 2440587.5) * 86400.0, 0)""",
         "CREATE INDEX watched_by_due ON watched (site, due_at, key)",
     ),
+    3: ("ALTER TABLE headings ADD COLUMN links_only INTEGER NOT NULL DEFAULT 0",),
 }
 
 
@@ -239,10 +242,10 @@ def _replace_tree(db: sqlite3.Connection, record_id: int, record: PageRecord, te
     db.execute("DELETE FROM texts WHERE record = ?", (record_id,))
     nodes = record.page.nodes if record.page else ()
     db.executemany(
-        "INSERT INTO headings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO headings (record, position, {_HEADING}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            (record_id, position, node.id, node.parent, node.level, node.title, node.anchor, node.kind, node.readable)
-            for position, node in enumerate(nodes)
+            (record_id, position, n.id, n.parent, n.level, n.title, n.anchor, n.kind, n.readable, n.links_only)
+            for position, n in enumerate(nodes)
         ),
     )
     db.executemany("INSERT INTO texts VALUES (?, ?, ?)", ((record_id, *text) for text in enumerate(texts)))
@@ -255,7 +258,7 @@ def _outlines(db: sqlite3.Connection, keys: list[str]) -> dict[str, Outline]:
         with _reading(key):
             record, page = codec.load_record(record_json), codec.load_page(page_json)
         rows = db.execute(
-            "SELECT id, parent, level, title, anchor, kind, readable FROM headings WHERE record = ? ORDER BY position",
+            f"SELECT {_HEADING} FROM headings WHERE record = ? ORDER BY position",
             (record_id,),
         )
         outlines[key] = Outline(
@@ -265,8 +268,8 @@ def _outlines(db: sqlite3.Connection, keys: list[str]) -> dict[str, Outline]:
             title=page.title,
             canonical=page.canonical,
             headings=tuple(
-                OutlineHeading(node_id, parent, level, title, anchor, kind, bool(readable))
-                for node_id, parent, level, title, anchor, kind, readable in rows
+                OutlineHeading(node_id, parent, level, title, anchor, kind, bool(readable), bool(links_only))
+                for node_id, parent, level, title, anchor, kind, readable, links_only in rows
             ),
             chunk_ids=frozenset(record.chunk_ids),
             checked_at=record.checked_at,

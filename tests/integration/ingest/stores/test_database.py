@@ -238,6 +238,7 @@ async def test_an_older_file_is_brought_up_to_date_step_by_step(path: Path) -> N
 def without_due_at(db: sqlite3.Connection) -> None:
     db.execute("DROP INDEX watched_by_due")
     db.execute("ALTER TABLE watched DROP COLUMN due_at")
+    db.execute("ALTER TABLE headings DROP COLUMN links_only")
     db.execute("PRAGMA user_version = 2")
 
 

@@ -7,11 +7,14 @@ import runpy
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 
 from ingest.html.parse import parse
 from ingest.html.printed import printed
+from ingest.tree.site_tree import place
+from ingest.urls import page_key
 
 CASES = Path(__file__).resolve().parents[3] / "data" / "html" / "cases"
 NAMES = sorted(folder.name for folder in CASES.iterdir())
@@ -48,9 +51,22 @@ def test_a_case_gives_what_is_expected(name: str) -> None:
         assert wanted.get("kind", node["kind"]) == node["kind"]
         if "aliases" in wanted:
             assert node["aliases"] == wanted["aliases"]
+    if "alternate_breadcrumbs" in expected:
+        assert got["alternate_breadcrumbs"] == expected["alternate_breadcrumbs"]
     everything = "\n".join(f"{node['title']}\n{node['text']}" for node in got["nodes"])
     assert [text for text in expected.get("verbatim", ()) if text not in everything] == []
     assert [text for text in expected.get("absent", ()) if text in everything] == []
+
+
+def test_two_pages_that_name_each_other_as_parent_make_no_circle() -> None:
+    folder = CASES / "81-breadcrumb-cycle"
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    here = expected["input"]["url"]
+    read = {here: folder / "input.html", urljoin(here, "beta.html"): folder / "beta.html"}
+    pages = [parse(file.read_bytes(), url).page for url, file in read.items()]
+    places = place(page for page in pages if page is not None)
+    parents = {key: above[-1].key if above else None for key, above in places.items()}
+    assert parents == {page_key(url): up and page_key(up) for url, up in expected["parents"].items()}
 
 
 def test_a_real_page_about_404_errors_is_no_soft_404() -> None:

@@ -183,14 +183,14 @@ def test_of_a_circle_the_weakest_claim_goes() -> None:
     assert placed == {"b": [], "a": ["b"], "c": ["b", "a"]}
 
 
-def test_of_equally_weak_claims_that_of_the_largest_key_goes() -> None:
-    assert titles(page("a", "b"), page("b", "a")) == {"b": [], "a": ["b"]}
+def test_of_equally_weak_claims_that_of_the_smallest_key_goes() -> None:
+    assert titles(page("a", "b"), page("b", "a")) == {"a": [], "b": ["a"]}
 
 
 def test_a_page_whose_claim_went_takes_its_next_best() -> None:
-    placed = titles(page("home"), page("a", "b"), page("b", "home", ("Named", ""), "a", ("Below", "")))
-    assert placed["b"] == ["home", "Named", "Below"]
-    assert placed["a"] == ["home", "Named", "Below", "b"]
+    placed = titles(page("home"), page("b", "a"), page("a", "home", ("Named", ""), "b", ("Below", "")))
+    assert placed["a"] == ["home", "Named", "Below"]
+    assert placed["b"] == ["home", "Named", "Below", "a"]
 
 
 # --- always

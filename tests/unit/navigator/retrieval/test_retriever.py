@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.ports import Hit
-from navigator.retrieval.retriever import RECIPES, Chunks, Recipe, best_nodes, chosen, fuse
+from navigator.retrieval.retriever import RECIPES, Chunks, Recipe, below_text, best_nodes, chosen, fuse
 from tests.unit.navigator.retrieval.test_forest import API, GUIDE
 
 FOUND_ON = {"guide": GUIDE, "api": API}
@@ -27,7 +27,7 @@ def test_a_node_scores_as_its_best_chunk() -> None:
 
 
 def test_the_plain_recipe_is_the_papers() -> None:
-    assert RECIPES["plain"] == Recipe(n=50, chunks_per_node=4, kappa=60, page_share=0.0, cover=False)
+    assert RECIPES["plain"] == Recipe(n=50, chunks_per_node=4, kappa=60, page_share=0.0, cover=False, links_share=1.0)
     found = Chunks((Hit("1", "g2", "guide", 0.4), Hit("2", "g", "guide", 0.3), Hit("3", "a1", "api", 0.2)), FOUND_ON)
     assert chosen(found, replace(RECIPES["plain"], n=2)) == {"g2": 0.4, "g": 0.3}
 
@@ -38,6 +38,16 @@ def test_our_recipe_gives_no_place_to_an_ancestor_and_lets_a_page_speak() -> Non
     assert list(chosen(found, replace(Recipe(), n=1))) == ["g2"]
     assert list(chosen(found, replace(Recipe(), n=2, page_share=0.0))) == ["a1", "g2", "g"]
     assert chosen(Chunks((), {}), Recipe()) == {}
+
+
+def test_links_alone_stand_below_text_with_a_share_of_their_score() -> None:
+    index = replace(GUIDE, headings=tuple(replace(h, links_only=h.id == "g2") for h in GUIDE.headings))
+    found = Chunks(
+        (Hit("1", "g2", "guide", 0.4), Hit("2", "g", "guide", 0.3), Hit("3", "a1", "api", 0.1)),
+        {"guide": index, "api": API},
+    )
+    assert [(hit.node_id, hit.score) for hit in below_text(found, 0.5)] == [("g", 0.3), ("g2", 0.2), ("a1", 0.1)]
+    assert below_text(found, 1.0) == found.hits
 
 
 def test_k_follows_n() -> None:
