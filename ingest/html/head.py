@@ -42,14 +42,17 @@ def page_title(tree: Dom, headings: Sequence[str], url: str) -> str:
     for heading in headings:
         if _says(full, heading) or _says(bare, unnumbered(heading)):
             return heading
+    named = full.partition(" (")[0]
+    if headings and headings[0].endswith(f" {named}"):
+        return headings[0]  # old javadoc: "Box (Acme API)" is "Class Box"
     parts = [part.strip() for part in _SEPARATOR.split(full) if part and part.strip()]
     if site and len(parts) > 1:
         others = [part for part in parts if part.casefold() != site.casefold()]
         if others and len(others) < len(parts):
             return others[0] if len(others) == 1 else _joined(full, others)
-    named = next((part for part in parts if same_words(part, _file_name(url))), None)
-    if named is not None:
-        return named
+    addressed = next((part for part in parts if same_words(part, _file_name(url))), None)
+    if addressed is not None:
+        return addressed
     title = _joined(full, parts[:-1]) if len(parts) > 1 else full
     return title if title.count("(") == title.count(")") else full
 

@@ -29,7 +29,7 @@ _TAB_PANELS = frozenset(
     " sd-tab-content nextra-tabs-panel".split()
 )
 _WORDS = re.compile(
-    r"(?:^|[-_])(?:toc|toctree|tocbot|breadcrumbs?|navbar|topnav|subnav|sidenav|navheader|navfooter|pagination|paginator"
+    r"(?:^|[-_])(?:toc|toctree|tocbot|breadcrumbs?|navbar|topnav|bottomnav|subnav|sidenav|navheader|navfooter|pagination|paginator"
     r"|prevnext|feedback|helpful|copybtn|copybutton"
     r"|(?:copy|clipboard)[-_]?(?:btn|button|code|icon)|edit[-_]?(?:this[-_]?page|page|link|section|source)|editsection"
     r"|page-edit|version-banner|version-warning|page-?meta|page-metadata|related-articles|recent-articles|lastmod|last-?updated|on-?this-?page|table-of-contents"
@@ -77,12 +77,14 @@ _TOKENS = frozenset(
     " clipboard-copy-txt clipboard-copy jp-inputprompt jp-outputprompt input_prompt output_prompt zeroclipboard-container"
     " article-votes article-relatives article-attachments article-sidebar article-vote reaction-picker"
     " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
-    " ls-toc page-versions edit-this-page skip-nav".split()
+    " theme-doc-version-badge article-author article-comments article-more-questions tsd-index-group quarto-title-meta gh-header-meta"
+    " srstatus ls-toc page-versions edit-this-page skip-nav".split()
 )
 """Names that only a generator or a theme writes, on nothing else."""
-_LINK_ROWS = frozenset("pagination paginator prevnext breadcrumb breadcrumbs navbar topnav subnav sidenav".split())
+_LINK_ROWS = frozenset("pagination paginator prevnext breadcrumb breadcrumbs".split())
 """Words for what consists of links."""
 _SHARED_TOKENS = frozenset("footer ad ads advert popover toolbar".split())
+_MAX_TAB_PARTS = 100
 _LINK_LISTS = frozenset(
     "sidebar menu nav related navigation social share sharing search metadata page-actions dropdown-menu submenu".split()
 )
@@ -103,11 +105,11 @@ _BLOCKS = frozenset(
     "div ul ol section aside details summary p table td span header form dl footer article main center".split()
 )
 _LINK_CONTROLS = frozenset(
-    "test-arrow srclink viewcode-link viewcode-back edit-link md-content__button mw-jump-link".split()
+    "test-arrow src srclink viewcode-link viewcode-back edit-link md-content__button mw-jump-link".split()
 )
 _SITE_LINKS = re.compile(
     r"\W*(?:(?:edit|improve) (?:this (?:page|document|section|article|doc)|page)(?: on [\w. ]+)?|edit on \w+|view (?:page )?source"
-    r"|(?:show|view|page) source|suggest (?:an )?edits?|jump to (?:navigation|search|content)|skip to (?:\w+ )?content"
+    r"|(?:show|view|page) source|suggest (?:an )?edits?|jump to (?:navigation|search|content)|skip to (?:\w+ )?content|new page"
     r"|back to top|print this page|question\? give us feedback|report (?:a|an) (?:issue|bug|problem) (?:with|on) this page)\W*",
     re.IGNORECASE,
 )
@@ -130,6 +132,17 @@ def hidden(element: Element) -> bool:
 
 
 _HIDING_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+
+
+def contents_line(element: Element) -> bool:
+    """A line of a table of contents as Word and Google Docs write it: a link into the page, and a page number."""
+    if any(name.startswith("msotoc") for name in element.classes):
+        return True
+    links = [inner for inner in islice(element.walk(), 6) if inner.tag == "a"]
+    if len(links) != 1 or not links[0].get("href").startswith("#") or element.end - element.order > 6:
+        return False
+    beside = [text.strip() for text in element.strings() if text.strip()][1:]
+    return links[0].amounts.text + len("".join(beside)) == element.amounts.text and "".join(beside).isdecimal()
 
 
 def tab_panel(element: Element) -> bool:
@@ -156,8 +169,8 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
         return True
     attrs = element.attrs
     if not attrs:
-        return tag == "aside" and mostly_links(element)
-    if line_numbers(element):
+        return (tag == "aside" and mostly_links(element)) or (tag == "td" and _gutter(element))
+    if line_numbers(element) or _tab_labels(element):
         return True
     if hidden(element) and not opened:
         return not tab_panel(element)
@@ -171,6 +184,12 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
     if tag == "span" and "lang" in element.classes and element.parent is not None:
         return any(name.startswith("language-") for name in element.parent.classes)
     return tag in _BLOCKS and (_by_name(element, attrs) if by_name else _named(attrs.get("class", "")))
+
+
+def _tab_labels(element: Element) -> bool:
+    """A row of buttons and their labels that choose among what follows."""
+    tags = [child.tag for child in islice(element.elements, _MAX_TAB_PARTS)] if element.tag == "div" else []
+    return tags.count("label") > 1 and "input" in tags and set(tags) <= {"input", "label"}
 
 
 def _site_link(link: Element) -> bool:
@@ -260,6 +279,8 @@ def line_numbers(element: Element) -> bool:
     """Numbers beside the lines of a listing: nothing but digits, in what calls itself so or what no reader can select;
     there prompts count as well. None of it belongs into a shell."""
     attrs = element.attrs
+    if element.tag == "td" and _gutter(element):
+        return True
     if not attrs:
         return False
     named = "class" in attrs and _numbers_lines(attrs["class"])
@@ -272,6 +293,16 @@ def line_numbers(element: Element) -> bool:
     if not any(char.isalnum() for char in text) or all(word.isdecimal() for word in text.split()):
         return bool(named) or _in_code(element)
     return bool(unselectable) and len(text) <= _MAX_PROMPT_CHARACTERS and "\n" not in text and _in_code(element)
+
+
+def _gutter(cell: Element) -> bool:
+    """A cell of nothing but a listing of numbers, beside one with the listing."""
+    row, inner = cell.parent, next(cell.elements, None)
+    if row is None or inner is None or inner.tag != "pre" or inner.end > inner.order + 2:
+        return False
+    cells = list(islice(row.elements, 3))
+    beside = next(cells[1].elements, None) if len(cells) == 2 and cells[0] is cell else None
+    return beside is not None and beside.tag == "pre" and all(word.isdecimal() for word in inner.text.split())
 
 
 @lru_cache(maxsize=8192)

@@ -9,10 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from ingest.html.blocks.formulas import formula
-from ingest.html.content.boilerplate import FURNITURE_TAGS, HEADINGS, callout, furniture, hidden, mostly_links
+from ingest.html.content.boilerplate import (
+    FURNITURE_TAGS,
+    HEADINGS,
+    callout,
+    contents_line,
+    furniture,
+    hidden,
+    mostly_links,
+)
+from ingest.html.content.closing_remarks import drop_closing_remarks
 from ingest.html.content.disclosure import Siblings
 from ingest.html.content.site_remarks import site_remark, way_line
 from ingest.html.content.toc_lists import drop_contents_sections, drop_section_lists
@@ -68,6 +77,7 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
     _drop_eyebrow(root)
     drop_section_lists(list(root.walk()))
     drop_contents_sections(root)
+    drop_closing_remarks(root)
     return list(root.walk())
 
 
@@ -130,13 +140,19 @@ def _drop_trail_before_title(root: Element) -> None:
 
 def _drop_eyebrow(root: Element) -> None:
     """The few words that stand above the page's title in its own header say what kind of page it is, or its group."""
-    title = next((element for element in root.walk() if element.tag == "h1"), None)
-    header = title and next((above for above in title.ancestors() if above.tag in ("header", "hgroup")), None)
-    if title is None or header is None or not root.contains(header):
+    headings = [element for element in root.walk() if element.tag in ("h1", "h2")]
+    title = min(headings, key=lambda element: element.tag, default=None)
+    if title is None:
         return
-    before = [child for child in header.elements if child.end < title.order]
+    line = [title, *takewhile(lambda above: above is not root, title.ancestors())]
+    header = next((e for e in line if e.tag in ("header", "hgroup") or "header" in e.classes), None)
+    if header is None:
+        return
+    within = line[: line.index(header) + 1]
+    before = [child for above in within for child in above.elements if child.end < title.order and child.amounts.text]
     if sum(child.amounts.text for child in before) <= _MAX_EYEBROW_CHARACTERS:
-        header.keep([child for child in header.children if child not in before or not child.amounts.text])
+        for child in before:
+            child.keep([])
 
 
 def _drop_link_columns(root: Element) -> None:
@@ -158,6 +174,8 @@ def _dropped(element: Element, siblings: Siblings, whole_body: bool, by_name: bo
     tag = element.tag
     if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
         return False
+    if tag == "p" and contents_line(element):
+        return True
     if tag == "footer":
         return element.parent is None or element.parent.tag not in ("blockquote", "figure")
     if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):

@@ -9,7 +9,7 @@ from ingest.html.content.boilerplate import HEADINGS, furniture, hidden, mostly_
 from ingest.html.dom import Dom, Element
 from ingest.html.sections.headings import linked_page
 
-_LISTS = frozenset({"ul", "ol"})
+_LISTS = frozenset({"ul", "ol", "dl"})
 _GENERATED = frozenset({"toctree-wrapper", "toc", "section-index", "section-toc"})
 _LABELS = frozenset(
     "contents|table of contents|summary|section index|on this page|in this article|in this section|page contents|toc|jump to|index"
@@ -72,7 +72,7 @@ def drop_contents_sections(root: Element) -> None:
     dropped: set[Element] = set()
     for label, links, following in _sections_of_links(root):
         name = label.text.strip(" :").casefold()
-        if name not in _LABELS or name in _INDEXES or not all(a.get("href").startswith("#") for a in links):
+        if name not in _LABELS or (links and name in _INDEXES) or not all(a.get("href").startswith("#") for a in links):
             continue
         if links or following is None or HEADINGS[following.tag] <= HEADINGS[label.tag]:
             until = root.end + 1 if following is None else following.order

@@ -61,7 +61,9 @@ def is_trail_row(element: Element) -> bool:
 
 
 def _row_crumbs(row: Element) -> list[Raw]:
-    found = [Raw(link.text, link.get("href")) for link in row.elements if link.tag == "a"]
+    found = [
+        _read(part) for part in row.elements if part.tag == "a" or any(e.tag == "a" for e in part.elements) or part.text
+    ]
     last = row.children[-1]
     if isinstance(last, str) and last.strip(_SIGNS + " \n\t"):
         found.append(Raw(last.strip(_SIGNS + " \n\t"), None))

@@ -20,7 +20,7 @@ _SIDE_WORDS = ("sidebar", "sidenav", "side-nav", "nav", "menu", "toctree", "summ
 _TOP_MENUS = frozenset("navbar navbar-nav navbar-collapse navbar-menu dropdown-menu topnav top-nav topbar".split())
 _NO_NAMES = frozenset("table of contents|contents|chapters|navigation|menu|documents|pages|on this page".split("|"))
 """What stands over every sidebar's list names no group."""
-_PART_TITLES = frozenset("part-title caption header nav-header sidebar-title group-label".split())
+_PART_TITLES = frozenset("part-title caption header nav-header sidebar-title sidebar-group-header group-label".split())
 
 
 def active_trail(tree: Dom, resolve: Callable[[str], str | None], is_self: Callable[[str | None], bool]) -> list[Raw]:

@@ -19,7 +19,7 @@ _CONTROLS = frozenset({"button", "input", "svg", "img"})
 _WHOLE_PAGE = frozenset(
     "content main main-content maincontent page page-content wrapper container root app body document docs article doc"
     " main-container content-area contents content-wrapper primary site"
-    " header head titlepage preamble apicontent bodycontent mw-content-text articlebody".split()
+    " wiki-body wiki-content readme header head titlepage preamble apicontent bodycontent mw-content-text articlebody".split()
 )
 
 

@@ -15,6 +15,8 @@ from ingest.html.content.boilerplate import HEADINGS, SCREEN_READER_ONLY, callou
 from ingest.html.dom import Element, clean
 from ingest.html.generators import Profile
 
+_TITLE_LINES = frozenset("author authors subtitle corpauthor".split())
+"""What pandoc and DocBook write as headings below the title."""
 _LABELS = frozenset("overload mlabels mlabel ingroups doc-labels doc-label".split())
 """What Doxygen and mkdocstrings print beside a name: counters, groups, kinds of members."""
 
@@ -83,9 +85,13 @@ def _level(element: Element, profile: Profile) -> int:
 
 def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element], boxes: _Boxes) -> bool:
     own_id = bool(element.get("id"))
+    if not own_id and not element.classes.isdisjoint(_TITLE_LINES):
+        return True
+    if "date" in element.classes and element.parent is not None and element.parent.get("id") == "header":
+        return True
     for above in element.ancestors():
         if "titlepage" in above.classes and "title" not in element.classes:
-            return True  # DocBook's authors and subtitles
+            return True
         if above.tag == "hgroup":
             top = boxes.top(above)
             return top is not None and top < (level, element.order)
@@ -198,7 +204,7 @@ def _is_aside(item: Element, keep_controls: bool) -> bool:
     if keep_controls:
         return False
     if item.tag == "a":
-        return permalink(item)
+        return permalink(item) or (item.get("href") == "#" and "toggle" in item.get("class"))
     return item.tag == "button" or not item.classes.isdisjoint(SCREEN_READER_ONLY | _LABELS)
 
 

@@ -79,6 +79,14 @@ class _Outline:
         self._seen = 0
         self._walk(root)
         self._writer.end()
+        page = self.sections.all[0]
+        if (
+            page.blocks
+            and not page.level
+            and page.blocks[0].kind == "text"
+            and same_words(page.blocks[0].text, page.title)
+        ):
+            del page.blocks[0]  # the title, written as a paragraph (Word, Google Docs)
 
     def _walk(self, root: Element) -> None:
         self._note_id(root)
@@ -161,7 +169,9 @@ class _Outline:
         if not element.classes and not element.attrs and tag != "sup":
             return True
         if not element.classes.isdisjoint(SCREEN_READER_ONLY):
-            return not any(above.tag in ("a", "button") for above in element.ancestors())
+            if element.parent is not None and element.parent.text == element.text * 2:
+                return False  # said again for those who see
+            return not any(above.tag in ("a", "button", "figcaption") for above in element.ancestors())
         return not note_mark(element)
 
     def _asks(self, button: Element) -> bool:
