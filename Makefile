@@ -22,8 +22,8 @@ help: ## This list
 demo: $(LIGHT) $(MANUAL) ## Index ritbot's own manual, ask it four questions, then yours
 	@$(BIN)/ritbot demo --manual build/manual
 
-play: $(LIGHT) $(MANUAL) ## Ask the whole bot in a browser, in a workspace on a local page, no account: PORT=8484
-	@$(BIN)/python -m tests.play --manual build/manual $(if $(PORT),--port $(PORT))
+play: $(LIGHT) $(if $(FOLDER),,$(MANUAL)) ## Ask the whole bot in a browser, in a workspace on a local page, no account: FOLDER=your/html PORT=8484
+	@$(BIN)/python -m tests.play $(if $(FOLDER),"$(FOLDER)") $(if $(PORT),--port $(PORT))
 
 test: $(READY) $(MANUAL) ## All checks and all tests
 	@$(MAKE) --no-print-directory check

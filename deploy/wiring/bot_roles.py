@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import get_args
 
 from bot.answering.quota import Quota
@@ -14,7 +13,7 @@ from bot.model import ChannelSettings, Question
 from bot.ports import BotStore
 from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
-from bot.slack.inbound.home import Home, top_sections
+from bot.slack.inbound.home import Home
 from bot.slack.inbound.http_mode import routes
 from bot.slack.inbound.intake import AccessPolicy, Intake
 from bot.slack.inbound.interactions import Interactions
@@ -168,7 +167,7 @@ async def open_listening(
         client=client,
         intake=intake,
         interactions=Interactions(store, intake, clock, person=slack.person or ""),
-        home=Home(partial(top_sections, trees), clock),
+        home=Home(store, trees, intake, clock, sites=lambda: sorted(known.sites)),
         settings=SettingsModal(
             store,
             channels,

@@ -1,6 +1,6 @@
-"""`make play`: ritbot in a workspace on a local page, on its own manual; no account, no key.
+"""`make play`: ritbot in a workspace on a local page, on its own manual or on a folder of HTML; no account, no key.
 
-    python -m tests.play [--manual build/manual] [--folder build/play] [--port 8484]
+    python -m tests.play [build/manual] [--folder build/play] [--port 8484]
 
 Settings are read as by every command (ritbot.toml here, RITBOT_… in the environment): with a key for a model, a model
 answers.
@@ -21,20 +21,21 @@ from deploy.serving.health import Health
 from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
-from tests.play.whole import index_docs, open_bot, play_on, settings_on
+from tests.play.whole import index_docs, open_bot, play_on, settings_on, site_name
 
 PORT = 8484
+MANUAL = Path("build/manual")
 
 
-async def play(settings: Settings, manual: Path, port: int, out: Console) -> None:
+async def play(settings: Settings, docs: Path, port: int, out: Console) -> None:
     """Until SIGINT or SIGTERM. Raises IngestError, BotError, SettingsError."""
     async with AsyncExitStack() as stack:
         try:
-            slack = await stack.enter_async_context(play_on(manual, port))
+            slack = await stack.enter_async_context(play_on(docs, port))
         except OSError:
             raise SettingsError(f"port {port} cannot be had: make play PORT=8485") from None
         settings = settings_on(slack, settings)
-        await index_docs(slack, settings, manual, out)
+        await index_docs(slack, settings, docs, out)
         async with open_bot(settings) as roles:
             with stopped_by_signals() as stop:
                 out.print(Text.assemble("\nOpen ", (f"{slack.url}/", "bold"), " in a browser and ask. Ctrl-C ends."))
@@ -42,13 +43,15 @@ async def play(settings: Settings, manual: Path, port: int, out: Console) -> Non
 
 
 def main(
-    manual: Annotated[Path, typer.Option(help="The folder of HTML to answer from.")] = Path("build/manual"),
-    folder: Folder = Path("build/play"),
+    docs: Annotated[Path, typer.Argument(help="The folder of HTML to answer from.")] = MANUAL,
+    folder: Folder = None,
     port: Annotated[int, typer.Option(help="Where the page is served, on this machine only.")] = PORT,
 ) -> None:
-    if not manual.is_dir():
-        fail(f"There is no folder {manual}. Run: make play")
-    run(play(settings_of(None, folder), manual, port, console))
+    docs = docs.expanduser()
+    if not docs.is_dir():
+        fail(f"There is no folder {docs}. Name one of HTML: make play FOLDER=docs/build/html")
+    own = Path("build/play") if docs == MANUAL else Path(f"build/play-{site_name(docs)}")
+    run(play(settings_of(None, folder or own), docs, port, console))
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ class Play(FakeSlack):
             case "stop":
                 await person.stop(channel, str(wish["thread"]))
             case "open":
-                await person.open_home()
+                await person.open_home(str(wish.get("tab") or "messages"))
         return None
 
     async def _write(self, person: Person, channel: Channel, text: str, thread: str) -> Message | Delivery:
@@ -165,6 +165,8 @@ class Play(FakeSlack):
     def _pressed_in(self, person: Person, channel: Channel, wish: Json) -> Message | View:
         if wish.get("place") == "modal":
             return person.modal
+        if wish.get("place") == "home":
+            return person.home
         return self._message(channel, wish)
 
     def _message(self, channel: Channel, wish: Json) -> Message:

@@ -41,6 +41,7 @@ class Snapshot:
             "messages": [self._message(one) for one in self._shown() if one.root == one.ts],
             "thread": self._open_thread(),
             "prompts": self._prompts(""),
+            "home": self._home(),
             "modal": self._modal(),
         }
 
@@ -101,6 +102,11 @@ class Snapshot:
             "replies": replies if message.root == message.ts else 0,
             "busy": f"{self._names[status.bot_user]} {status.text}" if status and message.root == message.ts else "",
         }
+
+    def _home(self) -> str:
+        """The app's Home tab as HTML."""
+        view = self._state.homes.get(self._person.id)
+        return rendering.blocks(view.payload["blocks"], self._names) if view else ""
 
     def _modal(self) -> Json | None:
         view = self._state.modals.get(self._person.id)

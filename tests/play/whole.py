@@ -1,7 +1,8 @@
-"""The whole bot on the fake Slack: ritbot's own manual indexed, its listeners and answer workers, as its commands run them."""
+"""The whole bot on the fake Slack: a folder of HTML indexed, its listeners and answer workers, as its commands run them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,8 +24,14 @@ from ingest.model import Site
 from tests.play.page import PEOPLE, Play
 
 SHORTCUTS = {SHORTCUT: "Answer from docs"}
-DEMO = "manual"
-"""The name of the site."""
+
+
+def site_name(docs: Path) -> str:
+    """What the site of these docs is called: after the folder, or the one above where that says nothing."""
+    names = [re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-") for name in reversed(docs.resolve().parts)]
+    return next(
+        (name for name in names if name not in ("", "html", "build", "dist", "site", "public", "_build", "out")), "docs"
+    )
 
 
 def play_on(docs: Path, port: int) -> Play:
@@ -50,7 +57,7 @@ def settings_on(slack: Play, settings: Settings) -> Settings:
 
 async def index_docs(slack: Play, settings: Settings, docs: Path, console: Console) -> None:
     """Bring the index in step with the folder. Raises IngestError."""
-    site = Site(DEMO, str(docs.resolve()), base_url=slack.docs_url)  # noqa: ASYNC240  # a path, no file
+    site = Site(site_name(docs), str(docs.resolve()), base_url=slack.docs_url)  # noqa: ASYNC240  # a path, no file
     try:
         await index_sites(settings, [site], console, accept=True)
     except IndexMismatch:  # left behind by an older ritbot

@@ -109,7 +109,7 @@ def make_app(
     )
     _hear(app, intake, background)
     _commands(app, intake, settings, background, clock)
-    _buttons(app, interactions, background)
+    _buttons(app, interactions, settings, background)
     _modals(app, interactions, settings, home, background)
     _installations(app, workspaces)
     _rest(app)
@@ -163,7 +163,7 @@ def _commands(app: AsyncApp, intake: Intake, settings: SettingsModal, background
     app.shortcut(SHORTCUT)(shortcut)
 
 
-def _buttons(app: AsyncApp, interactions: Interactions, background: Background) -> None:
+def _buttons(app: AsyncApp, interactions: Interactions, settings: SettingsModal, background: Background) -> None:
     def pressed(action_id: str, press: Press) -> None:
         async def listener(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
             background.start(action_id, _done(press, body, client))
@@ -177,6 +177,7 @@ def _buttons(app: AsyncApp, interactions: Interactions, background: Background) 
     pressed(actions.ASK_PERSON, interactions.ask_person)
     pressed(actions.RETRY, interactions.retry)
     pressed(actions.SHARE, interactions.share)
+    pressed(actions.HOME_SETTINGS, settings.open)
 
     async def stopped(body: Payload, client: AsyncWebClient) -> None:
         await interactions.stop(body, client)

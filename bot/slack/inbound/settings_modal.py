@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model import ChannelSettings
 from bot.ports import BotStore
 from bot.slack.inbound.intake import SettingsOf
+from bot.slack.inbound.parse import person_of
 from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions, blocks
@@ -65,8 +66,10 @@ class SettingsModal:
         self._managers = managers
 
     async def open(self, body: Payload, client: AsyncWebClient) -> str:
-        """The command's payload; opens the modal."""
-        team, channel, user = str(body["team_id"]), str(body["channel_id"]), str(body["user_id"])
+        """The command's payload, or that of a button whose value is the channel; opens the modal."""
+        pressed: Payload = next(iter(body.get("actions") or ()), {})
+        team = str(body.get("team_id") or (body.get("team") or {}).get("id"))
+        channel, user = str(body.get("channel_id") or pressed.get("value")), person_of(body)
         settings = await self._settings_of(team, channel)
         view = self._view(settings, changeable=await self._manages(client, channel, user))
         await call(client.views_open, again=False, trigger_id=body["trigger_id"], view=view)

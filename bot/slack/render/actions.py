@@ -13,8 +13,9 @@ ASK_PERSON = "ritbot_ask_person"
 RETRY = "ritbot_retry"
 SHARE = "ritbot_share"
 SHOW_DETAILS = "ritbot_details"
+HOME_SETTINGS = "ritbot_home_settings"
 """action_id of a button; messages in the field carry them, so they stay as they are. The value of each is the question's id,
-of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it."""
+of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it, of HOME_SETTINGS a channel."""
 MORE, LESS = "more", "less"
 
 TRACE_VIEW = "ritbot_way"

@@ -21,7 +21,16 @@ from bot.slack.render.sanitize import NO_LINKS, escaped, plain_line, sanitized, 
 from ingest.text.sentences import sentences
 from navigator.answer import Answer, CitedSource, Passage
 from navigator.citations.links import gate_of
-from navigator.markdown.blocks import Code, MarkdownHeading, MarkdownTable, Paragraph, Piece, Rule, markdown_of
+from navigator.markdown.blocks import (
+    Code,
+    MarkdownHeading,
+    MarkdownList,
+    MarkdownTable,
+    Paragraph,
+    Piece,
+    Rule,
+    markdown_of,
+)
 from navigator.markdown.parse import parse_markdown
 from navigator.markdown.spans import Span
 
@@ -43,7 +52,7 @@ MAX_ASKED_CHARACTERS = 80
 
 _FREE_MARK = re.compile(r"(?<!\w)\[\d+\]")
 
-GREETED = (
+HELP = (
     "• Mention me in a channel, or write to me directly, and ask in your own words.",
     "• In a thread that I am in, just ask on: I remember what was said and read.",
     "• `/ask` answers you alone; you decide whether to share it.",
@@ -183,12 +192,22 @@ def _untitled(pieces: Sequence[Piece], titles: Sequence[bool]) -> Iterator[Piece
     for piece, is_title, ends in zip(pieces, titles, [*titles[1:], True], strict=True):
         if is_title and isinstance(piece, Paragraph):
             marks = tuple(replace(span, styles=()) for span in piece.spans if "**" not in span.styles)
-        elif ends and marks and isinstance(piece, Paragraph):
-            yield Paragraph((*piece.spans, *marks))
+        elif ends and marks:
+            yield from _marked(piece, marks)
         else:
             yield piece
-            if ends and marks:
-                yield Paragraph(marks)
+
+
+def _marked(piece: Piece, marks: tuple[Span, ...]) -> Iterator[Piece]:
+    """With marks at its end: in its last paragraph, or behind it."""
+    match piece:
+        case Paragraph():
+            yield Paragraph((*piece.spans, *marks))
+        case MarkdownList(items=(*before, (*pieces, Paragraph() as last))):
+            yield replace(piece, items=(*before, (*pieces, Paragraph((*last.spans, *marks)))))
+        case _:
+            yield piece
+            yield Paragraph(marks)
 
 
 def _packed(groups: Sequence[tuple[Piece, ...]], tail: Sequence[Block], limits: BlockLimits) -> list[list[Block]]:
@@ -205,7 +224,7 @@ def _told(answer: Answer) -> Iterator[Block]:
     """Outcomes that are told in ritbot's own words."""
     if answer.outcome == "greeting":
         yield blocks.plain_section(answer.text)
-        yield blocks.section("\n".join(GREETED))
+        yield blocks.section("\n".join(HELP))
     if answer.outcome == "failed":
         yield blocks.plain_section(f"I could not answer this. {answer.text}".strip())
 

@@ -49,6 +49,11 @@ _HOST_LIKE = re.compile(
 )
 """What may be a host without a scheme or a path, or a mail address, of which Slack makes a link all the same. There are 1,400
 top domains, and file names and dotted identifiers look alike: as code those look as they should, too; Node.js is a name."""
+_CODE_LIKE = re.compile(
+    rf"{_HOST_LIKE.pattern}|(?<![\w./-])(?:[A-Za-z][A-Za-z0-9]{{0,40}}(?:_{{1,2}}[A-Za-z0-9]{{1,40}}){{1,10}}(?!\w)"
+    r"|--[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,6}(?![\w-])|(?:/[a-z][\w.-]{0,60}){2,10}(?![\w/]))"
+)
+"""The same, and identifiers, options and paths of files: code that nobody marked as such."""
 _COMMON_HOST = re.compile(
     rf"{_ADDRESS_IN_FRONT}(?:(?:[a-z0-9-]{{1,63}}\.){{1,8}}"
     r"(?:com|net|org|io|dev|co|ai|app|info|biz|me|xyz|site|online|shop|store|top|cloud|tech|link|click|page|live|zip|mov|edu|gov"
@@ -130,9 +135,9 @@ def _sanitized(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:
 
 
 def _hosts_apart(span: Span) -> Iterator[Span]:
-    """Bare hosts and mail addresses as code, of which Slack makes no link."""
+    """What is code, or may be a host or mail address, as code, of which Slack makes no link."""
     last = 0
-    for match in _HOST_LIKE.finditer(span.text):
+    for match in _CODE_LIKE.finditer(span.text):
         yield replace(span, text=span.text[last : match.start()])
         yield Span(match[0], "code", span.styles)
         last = match.end()

@@ -34,7 +34,7 @@ DONE = {
 """What a call of a tool did, by the tools of all strategies."""
 
 REASONS: Mapping[Verdict, tuple[str, tuple[str, ...], str]] = {
-    "good": ("Good to hear", ("It answered my question", "It was quick", "The sources were right"), "What was good?"),
+    "good": ("Good to hear", ("It answered my question", "It was quick", "The sources were right"), "Choose what fits"),
     "bad": (
         "What was wrong?",
         (
@@ -44,7 +44,7 @@ REASONS: Mapping[Verdict, tuple[str, tuple[str, ...], str]] = {
             "It is hard to understand",
             "The sources do not fit",
         ),
-        "What was wrong with it?",
+        "Choose what fits",
     ),
 }
 """By verdict: title, what may be chosen, what is asked."""

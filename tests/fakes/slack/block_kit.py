@@ -289,7 +289,7 @@ def block_faults(blocks: Sequence[Any], where: str = "/blocks") -> Iterator[str]
 
 
 def view_faults(view: Any, where: str = "/view") -> Iterator[str]:
-    """What is wrong with a modal."""
+    """What is wrong with a modal, or a Home tab."""
     if not isinstance(view, dict):
         yield fault("must be an object", where)
         return
@@ -303,7 +303,7 @@ def view_faults(view: Any, where: str = "/view") -> Iterator[str]:
     modal = shape(
         {"title": plain(24), "blocks": blocks}, {**optional, **flags, "submit": plain(24), "close": plain(24)}
     )
-    yield from typed({"modal": modal})(view, where)
+    yield from typed({"modal": modal, "home": shape({"blocks": blocks}, optional)})(view, where)
     parts = view.get("blocks")
     if isinstance(parts, list):
         yield from _each(parts, EVERYWHERE, f"{where}/blocks")

@@ -423,9 +423,8 @@ class Events:
             gone |= {"deleted_ts": message.ts, "previous_message": before}
         return self._to_channel(gone, channel, message)
 
-    def home_opened(self, user: User, channel: Channel) -> list[Delivery]:
-        """The messages tab: ritbot has no Home tab."""
-        event: Json = {"type": "app_home_opened", "user": user.id, "channel": channel.id, "tab": "messages"}
+    def home_opened(self, user: User, channel: Channel, tab: str) -> list[Delivery]:
+        event: Json = {"type": "app_home_opened", "user": user.id, "channel": channel.id, "tab": tab}
         return self._to_bots(event | {"event_ts": self._state.timestamp()}, channel)
 
     def session_stopped(self, channel: Channel, root: str, user: str, streams: list[str]) -> list[Delivery]:

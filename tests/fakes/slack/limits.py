@@ -239,6 +239,7 @@ A_MINUTE: Mapping[str, int] = {
     "users.info": 100,
     "views.open": 100,
     "views.update": 100,
+    "views.publish": 100,
 }
 BURST = 4
 """Posts to a channel that may come at once before it is one a second."""

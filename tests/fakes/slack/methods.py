@@ -362,6 +362,15 @@ def update_view(call: Call) -> Json:
     return {"view": view.payload}
 
 
+def publish_view(call: Call) -> Json:
+    if call["user_id"] not in call.state.users:
+        raise Refused("user_not_found")
+    call.obey(limits.first(limits.VIEW, call.arguments))
+    view = call.state.homes[call["user_id"]] = _view(call.state, call["user_id"], call.by, call.arguments["view"])
+    call.state.changed()
+    return {"view": view.payload}
+
+
 def with_ids(state: State, blocks: list[Json]) -> list[Json]:
     """Slack names blocks that have no id."""
     return [{**block, "block_id": block.get("block_id") or f"b{state.number()}"} for block in blocks]
@@ -398,4 +407,5 @@ METHODS: Mapping[str, Method] = {
     "agents.sessions.setStatus": Method(set_session_status, ("chat:write",)),
     "views.open": Method(open_view),
     "views.update": Method(update_view),
+    "views.publish": Method(publish_view),
 }

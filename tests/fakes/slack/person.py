@@ -92,9 +92,16 @@ class Person:
     async def delete(self, message: Message) -> None:
         self._slack.events.removed(message)
 
-    async def open_home(self) -> None:
-        """Opens the app."""
-        self._slack.events.home_opened(self.user, self.direct())
+    @property
+    def home(self) -> View:
+        """The Home tab, as it was published."""
+        if self.id not in self.state.homes:
+            raise NotThere(f"Nothing was published for {self.user.name}.")
+        return self.state.homes[self.id]
+
+    async def open_home(self, tab: str = "messages") -> None:
+        """Opens the app, at "messages" or "home"."""
+        self._slack.events.home_opened(self.user, self.direct(), tab)
 
     async def press(
         self, place: Message | View, action_id: str, chosen: Chosen = None, *, agrees: bool = False

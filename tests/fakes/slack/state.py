@@ -214,6 +214,8 @@ class State:
         self.sessions: dict[tuple[str, str], str] = {}
         self.modals: dict[str, View] = {}
         """By person."""
+        self.homes: dict[str, View] = {}
+        """By person."""
         self.triggers: dict[str, Trigger] = {}
         self.response_urls: dict[str, ResponseUrl] = {}
         self.codes: dict[str, Installation] = {}

@@ -5,6 +5,7 @@ import { showModal } from "/modal.js";
 
 const $ = (id) => document.getElementById(id);
 const place = { as: "", channel: "", thread: "" };
+let tab = "messages"; // of the conversation with the app
 const seen = new Map(); // channel -> newest message that was on screen
 const told = new Set(); // messages whose notification was shown, or that are older than this page
 const pressed = new Map(); // feedback that was given, as Slack keeps it marked
@@ -60,6 +61,7 @@ function show(state) {
   places(state);
   $("channel").textContent = `${state.channel.mark} ${state.channel.name}`;
   const direct = state.channel.direct;
+  tabs(direct, state.home);
   if (state.messages.length) list($("messages"), state.messages, true);
   else same($("messages"), empty(direct));
   prompts($("prompts"), state.messages.length && direct ? null : state.prompts, "");
@@ -69,6 +71,15 @@ function show(state) {
   document.querySelector('.composer[data-place="channel"] textarea').placeholder =
     direct ? `Ask ${state.bot.name}` : `Message #${state.channel.name}`;
   first = false;
+}
+
+function tabs(direct, home) {
+  const atHome = direct && tab === "home";
+  $("tabs").hidden = !direct;
+  for (const button of $("tabs").children) button.setAttribute("aria-selected", String(button.dataset.tab === tab));
+  $("home").hidden = !atHome;
+  for (const node of [$("messages"), $("prompts"), document.querySelector(".composer[data-place=channel]")]) node.hidden = atHome;
+  same($("home"), home);
 }
 
 function people(state) {
@@ -227,8 +238,13 @@ document.addEventListener("click", async (event) => {
   const node = on(".message");
   const ts = node?.dataset.ts;
   if (on("[data-channel]")) {
+    tab = "messages";
     await go({ channel: on("[data-channel]").dataset.channel, thread: "" });
     if (shown.channel.direct) act({ do: "open" });
+  } else if (on("[data-tab]")) {
+    tab = on("[data-tab]").dataset.tab;
+    await act({ do: "open", tab });
+    refresh();
   } else if (on("[data-insert]")) {
     const area = on(".composer").querySelector("textarea");
     if (!area.value.startsWith(on("[data-insert]").dataset.insert)) area.value = on("[data-insert]").dataset.insert + area.value;
@@ -265,7 +281,7 @@ document.addEventListener("change", (event) => {
 async function press(element, ts, chosen) {
   const { sure } = element.dataset;
   if (sure && !window.confirm(sure)) return;
-  const where = element.closest("#modal") ? "modal" : "message";
+  const where = element.closest("#modal") ? "modal" : element.closest("#home") ? "home" : "message";
   if (chosen && element.matches("button")) pressed.set(`${ts} ${element.dataset.action}`, chosen);
   element.disabled = true;
   await act({ do: "press", ts, place: where, action: element.dataset.action, chosen, agrees: Boolean(sure) });

@@ -41,7 +41,7 @@ async def test_a_direct_message_is_its_own_thread_and_opening_it_suggests_questi
         await ada.open_home()
         await slack.until(lambda: slack.state.prompts)
         [prompts] = slack.state.prompts.values()
-        assert "Valves" in " ".join(prompt["message"] for prompt in prompts.prompts)
+        assert "What are the valves?" in " ".join(prompt["message"] for prompt in prompts.prompts)
         first = await ada.say(ada.direct(), "How do I prime a pump with water?")
         second = await ada.say(ada.direct(), "How often do I grease the seal?")
         [one] = await ritbot.answered(first, ada.direct())

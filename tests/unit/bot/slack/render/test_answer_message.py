@@ -361,8 +361,6 @@ def test_of_extracts_the_words_come_first_and_each_path_stands_once() -> None:
     (message,) = sent = made(given)
     one, two = (f"[[{source.number}]]({source.first.link})" for source in given.sources)
     assert message.text == "Scale it with care."
-    assert markdown_of(sent) == [
-        f"Scale it with care.\n\n```sh\nscale\n```\n\n{one}\n\n- Wait.\n- Look again.\n\n{two}"
-    ]
+    assert markdown_of(sent) == [f"Scale it with care.\n\n```sh\nscale\n```\n\n{one}\n\n- Wait.\n- Look again. {two}"]
     assert dumped(sent).count(first) == dumped(sent).count(second) == 1
     assert "Extracts from the documentation, word for word." in strings(message.blocks)

@@ -256,14 +256,37 @@ def test_words_with_a_dot_stay_words(words: str) -> None:
     assert (markdown_of([piece]), plain_line(words)) == (words, words)
 
 
-@pytest.mark.parametrize("host", ["evil.museum", "evil.xn--p1ai", "зло.рф", "gc.auto", "config.yaml", "ray.init()"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.museum",
+        "evil.xn--p1ai",
+        "зло.рф",
+        "gc.auto",
+        "config.yaml",
+        "ray.init()",
+        "RITBOT_SLACK__BOT_TOKEN",
+        "snake_case_name",
+        "--dry-run",
+        "/slack/events",
+    ],
+)
 def test_what_may_be_a_host_is_code(host: str) -> None:
     [piece] = sanitized(parse_markdown(f"Set {host} here."), Gate(), {})
     assert markdown_of([piece]) == f"Set `{host}` here."
 
 
 @pytest.mark.parametrize(
-    "text", ["It leaks.Then stop.", "e.g. 1.5 GB, v1.2.3, 3.5x", "Use a.m. or p.m.", "…and so on..."]
+    "text",
+    [
+        "It leaks.Then stop.",
+        "e.g. 1.5 GB, v1.2.3, 3.5x",
+        "Use a.m. or p.m.",
+        "…and so on...",
+        "and/or, 24/7, -x",
+        "a -- b --- c",
+        "w/o it",
+    ],
 )
 def test_what_is_no_host_stays_as_it_is(text: str) -> None:
     [piece] = sanitized(parse_markdown(text), Gate(), {})
