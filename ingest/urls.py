@@ -191,7 +191,7 @@ def cite_link(node_link: str, first_text: str, last_text: str) -> str:
         terms = _whole_or_ends(first[0])
     else:
         terms = [_head(stretch) for stretch in first[:1]] + [_tail(stretch) for stretch in last[-1:]]
-    directive = ",".join(_encoded(term) for term in terms if _weight(term) >= _STABLE_WEIGHT)
+    directive = ",".join(directive_term(term) for term in terms if _weight(term) >= _STABLE_WEIGHT)
     mark = "" if "#" in node_link else "#"
     return f"{node_link}{mark}{_DIRECTIVE}text={directive}" if directive else node_link
 
@@ -237,6 +237,6 @@ def _weight(text: str) -> float:
     return len(_LETTER.findall(text)) + 1.5 * len(_CJK_CHAR.findall(text))
 
 
-def _encoded(term: str) -> str:
+def directive_term(term: str) -> str:
     """Escape all but letters, digits and `._~`: `-`, `,` and `&` have a meaning in a text directive."""
     return quote(term, safe="", errors="surrogatepass").replace("-", "%2D")

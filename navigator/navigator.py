@@ -15,8 +15,10 @@ import structlog
 
 from ingest.errors import INSTALLATION, IngestError
 from ingest.model import Scope
+from ingest.ports import TreeStore
 from navigator.agent.run import AnswerRun, Listener, RunQuestion
 from navigator.answer import Answer
+from navigator.citations.landing import with_landing_links
 from navigator.errors import ModelError
 from navigator.ports import Model
 from navigator.question.rewrite import Earlier, Understand, by_rule
@@ -58,8 +60,11 @@ class Navigator:
         strategy_of: StrategyOf,
         understand: Understand = by_rule,
         versions: Versions | None = None,
+        trees: TreeStore | None = None,
     ) -> None:
-        """`strategies` by name. `versions`: where questions may name one, and are answered from it."""
+        """`strategies` by name. `versions`: where questions may name one, and are answered from it. `trees`: the pages by
+        which links are made to land on what is cited."""
+        self._trees = trees
         self._strategies = strategies
         self._model = model
         self._strategy_of = strategy_of
@@ -144,6 +149,7 @@ class Navigator:
                 narrowed = await versions.narrowed(scope, understood.question)
                 run.asked = replace(run.asked, scope=narrowed)
             answer = await strategy.answer(run)
+            answer = await with_landing_links(answer, self._trees) if self._trees else answer
         except INSTALLATION:
             raise
         except (IngestError, ModelError) as error:

@@ -45,14 +45,14 @@ async def open_navigator(
         strategies = {name: build(name, deps) for name in WITHOUT_A_MODEL}
         if not extracts:
             _need_no_model(settings)
-        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, by_rule, versions)
+        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, by_rule, versions, stores.trees)
         return
     async with AsyncExitStack() as stack:
         written = await stack.enter_async_context(anthropic_model(settings))
         router = await stack.enter_async_context(anthropic_model(settings.routing)) if settings.router.name else None
         deps = strategy_deps(stores, languages, router)
         strategies = {name: build(name, deps) for name in FOR_PEOPLE}
-        yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions)
+        yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions, stores.trees)
 
 
 def _rit(scope: Scope) -> str:

@@ -43,7 +43,7 @@ def navigator(site: IndexedSite, model: ScriptedModel, rules: RitBounds | None =
     bounds = rules or RitBounds()
 
     retriever = Retriever(site.trees, site.index, site.embedder, Recipe())
-    return Navigator({"rit": Rit(retriever, site.trees, bounds)}, model, lambda _: "rit")
+    return Navigator({"rit": Rit(retriever, site.trees, bounds)}, model, lambda _: "rit", trees=site.trees)
 
 
 def last_results(model: ScriptedModel) -> ToolTurn:
@@ -78,6 +78,19 @@ async def test_search_read_answer_with_a_citation_of_what_was_read(site: Indexed
     assert source.link.startswith(f"{PUMPS}#prime:~:text=")
     assert source.quote == "Fill the pump with water first."
     assert [step.tool for step in answer.trace.steps] == ["get_toc", "read"]
+
+
+async def test_a_link_lands_on_the_cited_section_where_its_words_stand_earlier_on_the_page(site: IndexedSite) -> None:
+    same = "<p>Ask whoever runs it before you go on.</p>"
+    await site.update(
+        {"https://docs.example.test/stop.html": html("Stopping", f"<h2 id=a>Fans</h2>{same}<h2 id=b>Mills</h2>{same}")}
+    )
+    number = await number_of(site, "stopping mills", "Mills")
+    answer = await ask(
+        site, toc("stopping mills"), read(number), [TextDelta("Ask."), CitationDelta(0, 0, 0, "")], question="Stop?"
+    )
+    link = answer.sources[0].first.link
+    assert link.partition("#")[2] == "b:~:text=mills-,Ask%20whoever%20runs%20it%20before%20you%20go%20on."
 
 
 async def test_a_citation_of_something_unread_is_dropped(site: IndexedSite) -> None:
