@@ -96,7 +96,9 @@ _GENERATED_IDS = frozenset(
     " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation".split()
 )
 _ID_WORDS = re.compile(r"(?:user|page|site|doc)-feedback")
-SCREEN_READER_ONLY = frozenset("sr-only visually-hidden visuallyhidden screen-reader-text screenreader-only".split())
+SCREEN_READER_ONLY = frozenset(
+    "sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader-only".split()
+)
 _PERMALINKS = frozenset(
     "headerlink hash-link header-anchor anchor-link anchorjs-link anchor heading-anchor sl-anchor-link permalink"
     " plugin-anchor subheading-anchor td-heading-self-link heading-link direct-link autolink mark headinganchor".split()

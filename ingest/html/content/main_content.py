@@ -117,6 +117,8 @@ class _Cuts:
 
 def _without_way_lines(children: list[Element | str]) -> list[Element | str]:
     """Without the lines that lead to other pages and stand loose between blocks (groff, LaTeX2HTML)."""
+    if not any(not isinstance(child, str) and child.tag == "a" for child in children):
+        return children
     kept: list[Element | str] = []
     for loose, line in groupby(children, lambda child: isinstance(child, str) or child.inline):
         found = list(line)

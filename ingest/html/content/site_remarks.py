@@ -69,7 +69,8 @@ def site_remark(element: Element) -> bool:
     if (tag not in _BLOCKS and tag != "a" and tag not in HEADINGS) or element.end - element.order > _MAX_ELEMENTS:
         return False
     amounts = element.amounts
-    if tag in ("p", "div", "center", "table") and way_line(element.children):
+    short = amounts.text <= _MAX_WAY_CHARACTERS and tag in ("p", "div", "center", "table")
+    if short and way_line(element.children):
         return True
     if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or tag in ("center", "table"):
         return False

@@ -18,6 +18,7 @@ _LABELS = frozenset(
     )
 )
 
+_MAX_LABEL_CHARACTERS = 30
 _INDEXES = frozenset("index índice".split())
 """A page of that name has a row of letters, which is its own."""
 
@@ -69,10 +70,15 @@ def drop_section_lists(elements: Iterable[Element]) -> bool:
 
 def drop_contents_sections(root: Element) -> None:
     """Take out sections that are called contents and hold nothing but links to places on this page, or nothing any more."""
+    if not any(e.tag in HEADINGS and _named_contents(e) for e in root.walk()):
+        return
     dropped: set[Element] = set()
     for label, links, following in _sections_of_links(root):
-        name = label.text.strip(" :").casefold()
-        if name not in _LABELS or (links and name in _INDEXES) or not all(a.get("href").startswith("#") for a in links):
+        if (
+            not _named_contents(label)
+            or (links and label.text.casefold() in _INDEXES)
+            or not all(a.get("href").startswith("#") for a in links)
+        ):
             continue
         if links or following is None or HEADINGS[following.tag] <= HEADINGS[label.tag]:
             until = root.end + 1 if following is None else following.order
@@ -80,6 +86,10 @@ def drop_contents_sections(root: Element) -> None:
     for parent in {element.parent for element in dropped}:
         if parent is not None:
             parent.keep([child for child in parent.children if child not in dropped])
+
+
+def _named_contents(heading: Element) -> bool:
+    return heading.amounts.text <= _MAX_LABEL_CHARACTERS and heading.text.strip(" :").casefold() in _LABELS
 
 
 def _sections_of_links(root: Element) -> Iterator[tuple[Element, list[Element], Element | None]]:

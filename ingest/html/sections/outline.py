@@ -25,8 +25,11 @@ from ingest.html.sections.nesting import Section, Sections
 _CODE = frozenset("pre listing xmp plaintext".split())
 _TABLE_PARTS = frozenset({"tr", "caption", "td", "th"})
 _WORD = re.compile(r"\w++")
+_MAX_POINTING_CHARACTERS = 40
+"""Longer text is not asked whether it only points to links."""
 _POINTERS = frozenset("see also and or the more related used by of in to for up next previous jump".split())
 """Words that lead to links and say nothing."""
+_MAX_TWICE_CHARACTERS = 200
 _BACK_SIGNS = frozenset("↩︎⏎^↑↵ ")
 
 
@@ -116,6 +119,8 @@ class _Outline:
         section = self.sections.current
         if self._links:
             section.linked += len(text)
+        elif len(text) > _MAX_POINTING_CHARACTERS:
+            section.beside += len(text)
         else:
             section.beside += sum(len(word) for word in _WORD.findall(text) if word.casefold() not in _POINTERS)
 
@@ -169,7 +174,9 @@ class _Outline:
         if not element.classes and not element.attrs and tag != "sup":
             return True
         if not element.classes.isdisjoint(SCREEN_READER_ONLY):
-            if element.parent is not None and element.parent.text == element.text * 2:
+            around = element.parent
+            said_twice = around is not None and around.amounts.text == element.amounts.text * 2 <= _MAX_TWICE_CHARACTERS
+            if around is not None and said_twice and around.text == element.text * 2:
                 return False  # said again for those who see
             return not any(above.tag in ("a", "button", "figcaption") for above in element.ancestors())
         return not note_mark(element)

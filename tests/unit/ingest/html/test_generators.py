@@ -96,6 +96,56 @@ PAGES = {
         '<h1>Acme</h1><p>Words.</p><h2 id="a">Hello</h2><h3 id="b">Hello</h3><p>World.</p>',
         "Acme: Words.\n  Hello #a: World.",
     ),
+    "old javadoc": (
+        "Box (Acme API)",
+        '<div class="topNav"><ul class="navList"><li><a href="o.html">Overview</a></li><li>Class</li></ul></div><div class="subNav"><ul><li>Prev Class</li></ul></div>'
+        '<div class="header"><div class="subTitle">com.acme</div><h2 title="Class Box" class="title">Class Box</h2></div><div class="contentContainer">'
+        '<div class="block">A box of things.</div><a name="open--"><!-- --></a><h4>open</h4><pre>void open()</pre></div><div class="bottomNav"><ul><li>Class</li></ul></div>',
+        "Class Box: A box of things.\n  open #open--: void open()",
+    ),
+    "rustdoc": (
+        "Box in acme - Rust",
+        '<main><h1>Struct Box</h1><p>A box.</p><h2 id="i">Implementations<a href="#i" class="anchor">§</a></h2><details open><summary><section id="impl-Box">'
+        '<a class="src rightside" href="s.html">Source</a><a href="#impl-Box" class="anchor">§</a><h3>impl Box</h3></section></summary><p>Its own.</p></details></main>',
+        "Struct Box: A box.\n  Implementations #i:\n    impl Box #impl-Box: Its own.",
+    ),
+    "YARD": (
+        "Class: Box",
+        '<h1>Class: Box</h1><p>A box.</p><h2>Methods <small><a href="#" class="summary_toggle">collapse</a></small></h2><table class="source_code"><tr>'
+        '<td><pre class="lines">\n12\n13</pre></td><td><pre class="code">def open\nend</pre></td></tr></table>',
+        "Class: Box: A box.\n  Methods: def open / end",
+    ),
+    "eyebrow": (
+        "Start - Acme",
+        '<div id="content-area"><header><div><div class="eyebrow">Basics</div><div><h1>Start</h1></div></div><p>In five minutes.</p></header><h2 id="r">Run</h2><p>Run it.</p></div>',
+        "Start: In five minutes.\n  Run #r: Run it.",
+    ),
+    "GitHub wiki": (
+        "Install · acme/acme Wiki",
+        '<main><h1>Install</h1><div id="wiki-body"><div class="markdown-heading"><h2>With npm</h2><a id="user-content-with-npm" class="anchor" href="#with-npm"></a></div><p>Run npm.</p></div></main>',
+        "Install:\n  With npm #user-content-with-npm: Run npm.",
+    ),
+    "Word": (
+        "Ops guide",
+        '<p class=MsoTitle>Ops guide</p><p class=MsoToc1><a href="#_Toc1">Start 1</a></p><p>An introduction that is long enough to be seen as text.</p><h1><a name="_Toc1">Start</a></h1><p>Go.</p>',
+        "Ops guide: An introduction that is long enough to be seen as text.\n  Start #_Toc1: Go.",
+    ),
+    "R Markdown": (
+        "Dashboards",
+        '<div id="header"><h1 class="title">Dashboards</h1><h4 class="author">Jo Doe</h4><h4 class="date">2024-01-01</h4></div><div id="a" class="section level2"><h2>A</h2><p>One.</p></div>',
+        "Dashboards: Jo Doe / 2024-01-01\n  A #a: One.",
+    ),
+    "tab labels": (
+        "Start",
+        '<main><h1>Start</h1><p>Take one:</p><div class="vp-code-group"><div class="tabs"><input type="radio"><label>npm</label><input type="radio"><label>yarn</label></div>'
+        "<pre>npm i acme</pre><pre>yarn add acme</pre></div></main>",
+        "Start: Take one: / npm i acme / yarn add acme",
+    ),
+    "callout": (
+        "Start",
+        '<main><h1>Start</h1><div class="callout"><div class="callout-title-container"><span class="screen-reader-only">Note</span>Note</div><p>Mind it.</p></div></main>',
+        "Start: Note / Mind it.",
+    ),
     "man page": ("Acme manual - run(8)", "<pre>RUN(8)\n\nNAME\n  run it</pre>", "run(8): RUN(8) /  / NAME /   run it"),
 }
 
