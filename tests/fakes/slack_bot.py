@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from starlette.applications import Starlette
 from bot.answering.service import ANSWER_GROUP, AnswerService
 from bot.events import QUESTIONS_TOPIC
 from bot.model import Exchange
+from bot.ports import BotStore
 from bot.slack.inbound.http_mode import EVENTS_PATH
-from bot.store.sealing import KeySeal
+from bot.store.sealing import KeySeal, Seal
 from bot.store.sqlite import SqliteBotStore
 from deploy.serving.http import serving
 from deploy.serving.roles import SlackRoles
@@ -35,6 +36,7 @@ from deploy.wiring.bot_roles import open_answering, open_listening, open_workspa
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
+from ingest.ports import EventLog
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.notes import MemoryNotes
 from tests.fakes.site import IndexedSite, ParseHere, html, indexed_site
@@ -55,7 +57,7 @@ PAGES = {
 class Log:
     """The event log, whose appends fail while it is `down`."""
 
-    def __init__(self, events: SqliteEventLog) -> None:
+    def __init__(self, events: EventLog) -> None:
         self._events = events
         self.down = False
 
@@ -74,7 +76,7 @@ class Bot:
 
     slack: FakeSlack
     site: IndexedSite
-    store: SqliteBotStore
+    store: BotStore
     events: Log
     listening: SlackRoles
     answering: AnswerService | None
@@ -122,6 +124,7 @@ class Bot:
         return said()
 
 
+OpenColumn = Callable[[], AbstractAsyncContextManager[tuple[EventLog, BotStore]]]
 SLACK = SlackSettings.model_fields
 
 
@@ -150,6 +153,16 @@ def written(api: MessagesApi, *, timeout: float = 5) -> ModelSettings:
 
 
 @asynccontextmanager
+async def files(folder: Path, seal: Seal) -> AsyncIterator[tuple[EventLog, BotStore]]:
+    clock = SystemClock()
+    async with (
+        SqliteEventLog(folder / "events.sqlite", clock) as events,
+        SqliteBotStore(folder / "bot.sqlite", seal, clock) as store,
+    ):
+        yield events, store
+
+
+@asynccontextmanager
 async def bot(
     folder: Path,
     slack: FakeSlack,
@@ -158,27 +171,27 @@ async def bot(
     limits: AnswersSettings | None = None,
     pages: Mapping[str, str | int | tuple[int, str]] | None = None,
     shared: Path | None = None,
+    column: OpenColumn | None = None,
     **changes: Any,
 ) -> AsyncIterator[Bot]:
     """`answers` False: it listens, and nobody answers. `limits`: the section [answers]. `shared`: where the event log and the bot's store are, for
-    several replicas. `changes`: as for `settings`."""
-    clock = SystemClock()
+    several replicas; `column` opens others. `changes`: as for `settings`."""
     chosen = settings(folder, slack, **({"answers": limits} if limits else {}), **changes)
     shared = shared or folder
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240
     async with AsyncExitStack() as stack:
         site = await stack.enter_async_context(indexed_site(folder, pages or PAGES))
-        log = SqliteEventLog(shared / "events.sqlite", clock)
-        events = Log(await stack.enter_async_context(log))
-        seal = KeySeal(chosen.bot.sealing_keys)
-        store = await stack.enter_async_context(SqliteBotStore(shared / "bot.sqlite", seal, clock))
+        log, store = await stack.enter_async_context(
+            column() if column else files(shared, KeySeal(chosen.bot.sealing_keys))
+        )
+        events = Log(log)
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
         stores = Stores(
             chosen,
             site.trees,
             site.index,
             site.embedder,
-            clock,
+            SystemClock(),
             rebuild=False,
             notes=MemoryNotes(),
             parser=ParseHere(),
