@@ -23,7 +23,10 @@ _NUMBERED = re.compile(r"^\s*(\d+): ")
 
 
 def print_answer(console: Console, answer: Answer, now: datetime, *, brief: bool = False) -> None:
-    """Text, sources, nearest sections, remarks; `brief`: the text and a line a source."""
+    """How the question was understood, text, sources, nearest sections, remarks; `brief`: the text and a line a source."""
+    if answer.understood:
+        console.print()
+        console.print(Text(f"Understood as: {answer.understood}", style="dim"))
     text = AnswerMarkdown(gate_of(answer).passed(answer.text), colours=console.color_system is not None)
     if brief:
         console.print(text, crop=False)
@@ -44,7 +47,6 @@ def print_answer(console: Console, answer: Answer, now: datetime, *, brief: bool
         console.print()
         _print_nearest(console, answer)
     remarks = [
-        f"Understood as: {answer.understood}" if answer.understood else "",
         f"Version {answer.version}." if answer.version else "",
         answer.note,
         f"Trace id {answer.trace_id}." if answer.outcome == "failed" else "",

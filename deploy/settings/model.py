@@ -64,7 +64,7 @@ class ModelSettings(EndpointSettings):
     )
     prompt_caching: bool = Field(default=True, description="Whether the endpoint is asked to cache prompts.")
     extract_threshold: Share = Field(
-        default=0.52, description="extractive: how near a sentence must come to be an answer."
+        default=0.40, description="extractive: how much of the question an extract must cover to be an answer."
     )
 
     @property

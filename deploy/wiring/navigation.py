@@ -14,13 +14,15 @@ from deploy.wiring.stores import Stores
 from ingest.model import Scope
 from navigator.agent.prompts import RitBounds
 from navigator.answer import Usage
-from navigator.models.extractive import ExtractiveModel
-from navigator.models.extracts import Weights
+from navigator.extracts.choice import Bounds
+from navigator.extracts.model import ExtractiveModel
 from navigator.models.prices import PUBLISHED, Prices
 from navigator.navigator import Navigator
 from navigator.ports import Model
 from navigator.question.rewrite import by_model, by_rule
+from navigator.question.spelling import with_spelling
 from navigator.question.versions import Versions
+from navigator.retrieval.lexicon import Lexicon
 from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import RECIPES, Recipe, Retriever
 from navigator.strategies.build import FOR_PEOPLE, StrategyDeps, build
@@ -40,12 +42,14 @@ async def open_navigator(
     versions = versions or Versions(stores.trees)
     settings = stores.settings.extracting if extracts else stores.settings
     if settings.model.chosen == "extractive":
-        model = ExtractiveModel(stores.embedder, Weights(threshold=settings.model.extract_threshold))
+        lexicon = Lexicon(stores.index, stores.trees, languages)
+        model = ExtractiveModel(stores.embedder, lexicon, Bounds(found=settings.model.extract_threshold))
+        understand = with_spelling(by_rule, lexicon, stores.embedder.count)
         deps = strategy_deps(stores, languages)
         strategies = {name: build(name, deps) for name in WITHOUT_A_MODEL}
         if not extracts:
             _need_no_model(settings)
-        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, by_rule, versions, stores.trees)
+        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, understand, versions, stores.trees)
         return
     async with AsyncExitStack() as stack:
         written = await stack.enter_async_context(anthropic_model(settings))

@@ -14,6 +14,8 @@ from navigator.retrieval.toc import OutlineForm
 
 NOT_FOUND = "NOT_FOUND"
 """How the model begins an answer that says: what I read does not answer this."""
+NEAREST_ONLY = "NEAREST_ONLY"
+"""How extracts begin what says why they only name the nearest sections."""
 
 GET_TOC_TOOL = Tool(
     name="get_toc",

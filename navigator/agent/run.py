@@ -14,7 +14,7 @@ from typing import Protocol
 import structlog
 
 from ingest.model import Scope
-from navigator.agent.prompts import NOT_FOUND
+from navigator.agent.prompts import NEAREST_ONLY, NOT_FOUND
 from navigator.answer import Answer, CitedSource, Outcome, Passage, Step, Trace, Usage
 from navigator.citations.links import without_foreign_links
 from navigator.citations.marks import AnswerDraft, Written, read_sections_as_sources, settled_length, written
@@ -201,6 +201,8 @@ class AnswerRun:
         made, cut = self._written(reply.draft), reply.ended.reason == "max_tokens"
         if gave_up := _GAVE_UP.match(made.text):
             return self.not_found(made.text[gave_up.end() :].strip())
+        if made.text.startswith(NEAREST_ONLY):
+            return self.end("not_found", made.text.removeprefix(NEAREST_ONLY).strip())
         if not self.session.passages:
             return self.not_found()
         if not made.text:

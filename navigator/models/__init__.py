@@ -1,2 +1,2 @@
-"""The Model port's adapters: extracts without a key, and any endpoint that speaks Anthropic's Messages API.
+"""The Model port's adapters: any endpoint that speaks Anthropic's Messages API.
 Only this room knows the SDK; the others see navigator.ports and navigator.errors."""

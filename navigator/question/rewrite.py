@@ -17,6 +17,7 @@ from navigator.answer import Usage
 from navigator.errors import ModelError
 from navigator.models.complete import complete
 from navigator.ports import Model
+from navigator.question import JOINT
 
 log = structlog.get_logger()
 
@@ -75,7 +76,7 @@ async def by_rule(question: str, earlier: Sequence[Earlier]) -> Understood:
         offer = _offer(last.answer)
         return Understood(f"{offer} ({last.question})" if offer else last.question)
     leans = _POINTS_BACK.search(question.strip()) or _REMAINDER.match(question.strip())
-    return Understood(f"{last.question} – {question.strip()}" if leans else question)
+    return Understood(f"{last.question}{JOINT}{question.strip()}" if leans else question)
 
 
 def by_model(model: Model) -> Understand:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ingest.model import EVERYWHERE, Scope
 from ingest.notes import SectionSummary
 from ingest.ports import Outline, OutlineHeading, SiteAncestor
 
@@ -40,10 +41,11 @@ class ForestTree:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Trees, best first (by their best node); sections in document order."""
+    """Trees, best first (by their best node); sections in document order. `scope`: where was looked."""
 
     query: str
     trees: tuple[ForestTree, ...]
+    scope: Scope = EVERYWHERE
 
     def walk(self) -> Iterator[tuple[ForestTree, ForestNode, tuple[str, ...]]]:
         """Every node with its tree and its path (site, page and section titles down to its own), trees

@@ -90,7 +90,8 @@ class Retriever:
 
     async def forest(self, query: str, scope: Scope, numbering: Numbering) -> Forest:
         """GetToC(q): the forest that the query induces, numbered."""
-        return await self.induced(query, await self.search(query, scope), numbering)
+        forest = await self.induced(query, await self.search(query, scope), numbering)
+        return replace(forest, scope=scope)
 
     async def induced(self, query: str, found: Found, numbering: Numbering) -> Forest:
         """The forest of nodes that are found already."""

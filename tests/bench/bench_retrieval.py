@@ -35,9 +35,10 @@ from ingest.watch.crawl import Crawl
 from ingest.watch.cycle_summary import Everything
 from ingest.watch.removal_guard import Guard
 from navigator.agent.prompts import RitBounds
-from navigator.models.extractive import ExtractiveModel
+from navigator.extracts.model import ExtractiveModel
 from navigator.navigator import Navigator
 from navigator.retrieval.forest import Numbering
+from navigator.retrieval.lexicon import Lexicon
 from navigator.retrieval.node_selection import cover_ancestors
 from navigator.retrieval.retriever import RECIPES, Found, Recipe, Retriever
 from navigator.retrieval.toc import render_toc
@@ -62,9 +63,8 @@ class WallClock:
         return datetime.now(UTC)
 
 
-async def index(folder: Path, trees: SqliteTreeStore, chunks: EdgeChunkIndex, model: CachedEmbedder) -> None:
-    """One round over the folder; what has not changed costs nothing."""
-    site = Site("bench", str(folder))
+async def index(site: Site, trees: SqliteTreeStore, chunks: EdgeChunkIndex, model: CachedEmbedder) -> None:
+    """One round over the site's folder; what has not changed costs nothing."""
     started = time.monotonic()
     async with FolderFetcher(site) as fetcher, ParseProcess() as parser:
         sizes = Sizes.fit(model.window, *SIZES)
@@ -180,7 +180,7 @@ async def main() -> None:
         SqliteTreeStore(store / "trees.sqlite") as trees,
         EdgeChunkIndex(store / "chunks", model.dimensions) as chunks,
     ):
-        await index(folder, trees, chunks, model)
+        await index(Site("bench", str(folder)), trees, chunks, model)
         keys = [state.key async for state in trees.scan() if state.state == "live"]
         judge = Judge(folder, dict(await trees.outlines(keys)), asked)
         print(f"{len(asked)} questions, {len(judge.with_section)} with a gold section; {len(keys)} live pages")
@@ -190,7 +190,9 @@ async def main() -> None:
             await retrieval(Retriever(trees, chunks, model, recipe), recipe, judge, asked)
         retriever = Retriever(trees, chunks, model, Recipe())
         await forests(retriever, asked, model.count)
-        navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, ExtractiveModel(model), lambda _: "rit")
+        navigator = Navigator(
+            {"rit": Rit(retriever, trees, RitBounds())}, ExtractiveModel(model, Lexicon(chunks, trees)), lambda _: "rit"
+        )
         await extracts(navigator, judge, asked)
 
 

@@ -17,9 +17,9 @@ import pytest
 from ingest.model import Block
 from navigator.agent.prompts import RIT_TOOLS, RitBounds, opening, rit_system_prompt
 from navigator.answer import Passage
+from navigator.extracts.choice import Bounds
+from navigator.extracts.model import ExtractiveModel
 from navigator.models.anthropic import AnthropicModel
-from navigator.models.extractive import ExtractiveModel
-from navigator.models.extracts import Weights
 from navigator.ports import (
     CitationDelta,
     Model,
@@ -70,7 +70,7 @@ async def anthropic_over_http() -> AsyncIterator[Model]:
 
 @asynccontextmanager
 async def extractive() -> AsyncIterator[Model]:
-    yield ExtractiveModel(HashingEmbedder(), Weights(threshold=0.0))
+    yield ExtractiveModel(HashingEmbedder(), bounds=Bounds(found=0.0))
 
 
 FACTORIES: list[Callable[[], AbstractAsyncContextManager[Model]]] = [anthropic_over_http, extractive]

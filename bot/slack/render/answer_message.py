@@ -89,17 +89,18 @@ def messages(
     only the asker sees it. `shown`: what people have seen of the text: it is left out, and there may be nothing to say.
     `most`: messages; an answer that needs more loses the end of its text, and says so."""
     text = answer.text if answer.outcome in ("answered", "not_found") else ""
-    room = limits.characters - blocks.characters([blocks.markdown("")])
+    head = [blocks.context([f"Understood as: {answer.understood}"])] if answer.understood and not shown else []
+    room = limits.characters - blocks.characters([*head, blocks.markdown("")])
     seen = {_bare(piece) for piece in parse_markdown(unescaped(shown))}
     announced, said = _announced(parse_markdown(text), answer)
     pieces = [piece for piece in said if _bare(piece) not in seen]
     groups = grouped(sanitized(pieces, gate_of(answer), source_links(answer.sources)), room, limits.pieces) or [()]
     tail = [*_told(answer), *_rows(answer, now, limits), *_remarks(answer, announced)]
     tail += _buttons(answer, question_id, person=person, retry=retry, private=private)
-    packed = _packed(groups, tail, limits)
+    packed = _packed(head, groups, tail, limits)
     while len(packed) > most and len(groups) > 1:
         groups = groups[:-1]
-        packed = _packed(groups, [blocks.plain_section(LONGER_PRIVATE if private else LONGER), *tail], limits)
+        packed = _packed(head, groups, [blocks.plain_section(LONGER_PRIVATE if private else LONGER), *tail], limits)
     first = f"Continued: {_first_sentence(groups[0])}" if shown and groups[0] else _summary(answer, groups[0])
     texts = [first, *(f"Continued: {_first_sentence(group)}" for group in groups[1:])]
     texts += [f"Sources of the answer to {_asked(answer)}"] * (len(packed) - len(texts))
@@ -210,9 +211,13 @@ def _marked(piece: Piece, marks: tuple[Span, ...]) -> Iterator[Piece]:
             yield Paragraph(marks)
 
 
-def _packed(groups: Sequence[tuple[Piece, ...]], tail: Sequence[Block], limits: BlockLimits) -> list[list[Block]]:
-    """The blocks of each message; the tail goes into the last, and on into further ones where it does not fit."""
+def _packed(
+    head: Sequence[Block], groups: Sequence[tuple[Piece, ...]], tail: Sequence[Block], limits: BlockLimits
+) -> list[list[Block]]:
+    """The blocks of each message; the head goes into the first, the tail into the last, and on into further ones where it
+    does not fit."""
     packed = [[blocks.markdown(markdown_of(group))] if group else [] for group in groups]
+    packed[0] = [*head, *packed[0]]
     for block in tail:
         if blocks.characters([*packed[-1], block]) > limits.characters or len(packed[-1]) >= limits.blocks:
             packed.append([])
@@ -248,7 +253,6 @@ def _near(passage: Passage) -> str:
 def _remarks(answer: Answer, announced: str) -> Iterator[Block]:
     notes = [
         announced,
-        f"Understood as: {answer.understood}" if answer.understood else "",
         f"Version {answer.version}." if answer.version else "",
         answer.note,
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from ingest.model import Scope
 from navigator.agent.prompts import question_of
-from navigator.models.extractive import ExtractiveModel
+from navigator.extracts.model import ExtractiveModel
 from navigator.navigator import Navigator
 from navigator.question.rewrite import Earlier
 from navigator.retrieval.retriever import Recipe, Retriever

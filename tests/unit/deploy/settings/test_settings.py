@@ -30,7 +30,7 @@ from deploy.settings.root import (
 from deploy.wiring.navigation import recipe_of
 from ingest.model import Site
 from navigator.agent.prompts import RitBounds
-from navigator.models.extracts import Weights
+from navigator.extracts.choice import Bounds
 from navigator.retrieval.retriever import RECIPES, Recipe
 
 HOME = {"HOME": "/home/ann"}
@@ -432,7 +432,7 @@ def test_the_defaults_are_those_of_the_code_that_uses_them(write: Write) -> None
         outline=retrieval.outline,
     )
     assert recipe_of(settings) == RECIPES["ritbot"] == Recipe()
-    assert settings.model.extract_threshold == Weights().threshold
+    assert settings.model.extract_threshold == Bounds().found
 
 
 def test_the_papers_recipe_is_a_setting(write: Write) -> None:

@@ -1,0 +1,141 @@
+"""Which units answer, best first, and whether any does. Pure.
+
+One extract where one answers. Another joins it only if it says something of the question that the first does not, and if
+two things are to be told apart, each is told of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ingest.text.words import terms
+from navigator.extracts.question_form import Wanted
+from navigator.extracts.scoring import Signals, Weights
+from navigator.extracts.units import Piece, Unit
+
+MAX_EXTRACTS = 3
+MAX_LINES = 24
+"""Of all extracts together; the best unit is given whole all the same."""
+CHARACTERS_PER_LINE = 100
+REPEATS_SHARE = 0.6
+"""A listing that holds so much of an error message is the message again."""
+LINES_ON_AN_ERROR = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """When something counts as found, and when a further unit speaks: if it adds `adds` of the question's weight, or comes
+    within `tied` of the best one's score, and reaches `near` of it."""
+
+    found: float = 0.40
+    adds: float = 0.12
+    near: float = 0.75
+    tied: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What one section says: pieces in document order."""
+
+    passage: int
+    pieces: tuple[Piece, ...]
+
+
+def found(signals: Sequence[Signals], bounds: Bounds) -> bool:
+    """Whether anything answers: how much the best unit covers of the question and how near it comes in meaning; nothing
+    does where a name is asked for that no page holds."""
+    return bool(signals) and certainty(signals) >= bounds.found
+
+
+def certainty(signals: Sequence[Signals]) -> float:
+    """0 to 1, of the best unit. What no page holds weighs in the share that it leaves uncovered."""
+    joined = (0.5 * s.covers + 0.5 * s.means + 0.2 * max(s.named, s.keyed) for s in signals)
+    return min(1.0, max(joined, default=0.0) / 1.2)
+
+
+def chosen(
+    asked: Wanted, units: Sequence[Unit], signals: Sequence[Signals], weights: Weights, bounds: Bounds
+) -> list[Extract]:
+    """The extracts, best first. `units` in document order, all of what was read."""
+    scores = [s.score(weights) for s in signals]
+    order = sorted(range(len(units)), key=lambda i: (-scores[i], i))
+    if not order:
+        return []
+    picked = _sides(asked, units, signals, order) if asked.sides else [order[0]]
+    lines = sum(_lines(units[i].pieces) for i in picked)
+    held = frozenset[str]().union(*(signals[i].terms for i in picked))
+    shown = {piece for i in picked for piece in units[i].pieces}
+    for i in order:
+        if scores[i] < bounds.near * scores[order[0]] or len(picked) >= MAX_EXTRACTS:
+            break
+        if i in picked or units[i].wrong or shown.issuperset(units[i].pieces) or signals[i].spoilt:
+            continue
+        adds = asked.share(held | signals[i].terms) - asked.share(held)
+        tied = scores[i] >= bounds.tied * scores[order[0]]
+        size = _lines(set(units[i].pieces) - shown)
+        if (adds >= bounds.adds or tied) and lines + size <= MAX_LINES:
+            picked.append(i)
+            lines += size
+            held |= signals[i].terms
+            shown.update(units[i].pieces)
+    told = [_told(asked, units, i) for i in picked]
+    return _extracts([(units[i].passage, pieces) for i, pieces in zip(picked, told, strict=True)])
+
+
+def _sides(asked: Wanted, units: Sequence[Unit], signals: Sequence[Signals], order: Sequence[int]) -> list[int]:
+    """Of two things to be told apart: the best unit that speaks of both, if it is the best of all; else what is said of
+    each, best under a title or term that is the thing itself."""
+    one, other = asked.sides
+    if one <= signals[order[0]].terms and other <= signals[order[0]].terms:
+        return [order[0]]
+    picked = [_best_of(side, signals, order) for side in (one, other)]
+    return list(dict.fromkeys(i for i in picked if i is not None)) or [order[0]]
+
+
+def _best_of(side: frozenset[str], signals: Sequence[Signals], order: Sequence[int]) -> int | None:
+    place = {i: n for n, i in enumerate(order)}
+    speak = [i for i in order if side & (signals[i].terms | signals[i].titles) and not signals[i].spoilt]
+    return min(speak, key=lambda i: (-_named(side, signals[i]), place[i]), default=None)
+
+
+def _named(side: frozenset[str], signals: Signals) -> float:
+    """How exactly a unit's key or title is the side's name, and that its sentence defines it."""
+    best = max((len(side & title) / len(side | title) for title in (signals.key, signals.titles) if title), default=0.0)
+    return round(best + 0.3 * signals.first + 0.2 * (len(side & signals.terms) / len(side)), 1)
+
+
+def _told(asked: Wanted, units: Sequence[Unit], i: int) -> tuple[Piece, ...]:
+    """What of a unit is quoted. Whoever has an error message has read it: not the message again, but what is said of it
+    before and behind."""
+    pieces = units[i].pieces
+    if asked.form != "error":
+        return pieces
+    kept = [
+        piece for piece in pieces if piece.kind != "code" or asked.share(frozenset(terms(piece.text))) < REPEATS_SHARE
+    ]
+    if len(kept) == len(pieces):
+        return pieces
+    for j in range(i + 1, len(units)):
+        if units[j].passage != units[i].passage or _lines(kept) > LINES_ON_AN_ERROR:
+            break
+        if not units[j].has_code:
+            kept += [piece for piece in units[j].pieces if piece not in kept]
+    return tuple(kept) or pieces
+
+
+def _lines(pieces: Iterable[Piece]) -> int:
+    return sum(1 + len(line) // CHARACTERS_PER_LINE for piece in pieces for line in piece.text.split("\n"))
+
+
+def _extracts(told: Sequence[tuple[int, tuple[Piece, ...]]]) -> list[Extract]:
+    """What is quoted of one section together, each piece once."""
+    pieces: dict[int, dict[tuple[int, int, str], Piece]] = {}
+    for passage, quoted in told:
+        kept = pieces.setdefault(passage, {})
+        for piece in quoted:
+            kept[piece.block, piece.at, piece.text] = piece
+    return [
+        Extract(passage, tuple(sorted(kept.values(), key=lambda piece: (piece.block, piece.at))))
+        for passage, kept in pieces.items()
+    ]

@@ -1,0 +1,187 @@
+"""The Model that needs no model: it navigates by the retriever's scores and answers with extracts.
+
+The same loop, tools, budget and trace as any model. It searches with the question as it stands, reads
+the best sections, and quotes of those the units that come nearest to the question, each section under its path. When
+nothing it read comes near, it says that it found nothing.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingest.model import EVERYWHERE
+from ingest.ports import Embedder
+from ingest.text.words import terms
+from navigator.agent.prompts import GET_TOC_TOOL, NEAREST_ONLY, NOT_FOUND, READ_TOOL, question_of
+from navigator.answer import Passage
+from navigator.extracts.choice import Bounds, Extract, chosen, found
+from navigator.extracts.question_form import Wanted, wanted, words_of
+from navigator.extracts.quotation import escape, quoted, runs
+from navigator.extracts.scoring import Weights, exactness, signals_of
+from navigator.extracts.units import Unit, units_of
+from navigator.ports import (
+    CitationDelta,
+    ModelEvent,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallEvent,
+    ToolTurn,
+    Turn,
+    TurnEnd,
+    UserTurn,
+)
+from navigator.retrieval.forest import Forest
+from navigator.retrieval.lexicon import Lexicon
+
+MAX_EMBEDDED_CHARACTERS = 300
+"""Of a longer unit (a code block) its beginning stands for it."""
+MAX_EMBEDDED_UNITS = 16
+"""Of a question, so many units are embedded at most: 0.1 to 0.2 s of one core."""
+MAX_KEPT_VECTORS = 20_000
+"""Vectors of units that were embedded once: 30 MB with 384 numbers each."""
+OTHER_LANGUAGE = (
+    "Your question is in another language than the documentation, and no language model is set that could translate it. "
+    "These sections come nearest."
+)
+
+_Vector = NDArray[np.float32]
+
+
+class ExtractiveModel:
+    """Quotes instead of writing. `reads`: how many sections it reads. `lexicon`: the index's words; without it nothing is
+    known of how rare a word is, or that no page holds it."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        lexicon: Lexicon | None = None,
+        bounds: Bounds | None = None,
+        weights: Weights | None = None,
+        reads: int = 10,
+    ) -> None:
+        self._embedder = embedder
+        self._lexicon = lexicon
+        self._weights = weights or Weights()
+        self._bounds = bounds or Bounds()
+        self._reads = reads
+        self._vectors: OrderedDict[str, _Vector] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        return "extractive"
+
+    @property
+    def cites(self) -> bool:
+        return True
+
+    @property
+    def context_window(self) -> int:
+        return 1_000_000
+
+    async def turn(
+        self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
+    ) -> AsyncIterator[ModelEvent]:
+        question = question_of(next(turn.text for turn in turns if isinstance(turn, UserTurn)))
+        results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
+        forests = [result.forest for result in results if result.forest is not None]
+        given = [passage for turn in turns if isinstance(turn, UserTurn) for passage in turn.passages]
+        passages = [*given, *(passage for result in results for passage in result.passages)]
+        if passages or must_answer:
+            async for event in self._answer(question, forests, passages):
+                yield event
+            yield TurnEnd("end")
+        elif not results and GET_TOC_TOOL in tools:
+            yield TextDelta("Nothing is known yet: searching with the question as it stands.")
+            yield ToolCallEvent(ToolCall("toc", GET_TOC_TOOL.name, {"query": question}))
+            yield TurnEnd("calls")
+        elif forests and (best := _best(forests[-1], await self._wanted(question, forests), self._reads)):
+            yield TextDelta("Reading the sections that the search scored best.")
+            yield ToolCallEvent(ToolCall("read", READ_TOOL.name, {"sections": best}))
+            yield TurnEnd("calls")
+        else:
+            yield TextDelta(NOT_FOUND)
+            yield TurnEnd("end")
+
+    async def _wanted(self, question: str, forests: Sequence[Forest]) -> Wanted:
+        if self._lexicon is None:
+            return wanted(question, {}, 0, self._known)
+        scope = forests[-1].scope if forests else EVERYWHERE
+        counts = await self._lexicon.counts(words_of(question), scope)
+        return wanted(question, counts, await self._lexicon.total(scope), self._known)
+
+    def _known(self, word: str) -> bool:
+        """Whether the embedding model has a token of its own for the word: it is a word of the language, no name."""
+        return self._embedder.count(word.lower()) <= 1
+
+    async def _answer(
+        self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]
+    ) -> AsyncIterator[ModelEvent]:
+        asked = await self._wanted(question, forests)
+        if asked.foreign:
+            yield TextDelta(f"{NEAREST_ONLY} {OTHER_LANGUAGE}")
+            return
+        extracts = await self.extracts(question, asked, forests, passages)
+        if not extracts:
+            yield TextDelta(NOT_FOUND)
+            return
+        yield TextDelta("Extracts from the documentation, word for word:")
+        for extract in extracts:
+            passage = passages[extract.passage]
+            yield TextDelta(f"\n\n**{escape(' › '.join(passage.path))}**")
+            for block, run in runs(extract.pieces):
+                quote = run[0].text.strip() if run[0].kind in ("text", "quote") else ""
+                yield CitationDelta(extract.passage, block, block, quote)
+            yield TextDelta("\n\n" + quoted(extract.pieces, passage))
+
+    async def extracts(
+        self, question: str, asked: Wanted, forests: Sequence[Forest], passages: Sequence[Passage]
+    ) -> list[Extract]:
+        """What the passages say to the question, best section first; empty where nothing comes near."""
+        units = units_of(passages)
+        signals = signals_of(question, asked, units, passages, _shares(forests, passages))
+        near = sorted(range(len(units)), key=lambda i: (-signals[i].promise(self._weights), i))[:MAX_EMBEDDED_UNITS]
+        for i, cosine in zip(near, await self._cosines(question, [units[i] for i in near], passages), strict=True):
+            signals[i].means = float(cosine)
+        if not found(signals, self._bounds):
+            return []
+        return chosen(asked, units, signals, self._weights, self._bounds)
+
+    async def _cosines(self, question: str, units: Sequence[Unit], passages: Sequence[Passage]) -> _Vector:
+        """Of each unit, under its section's title, and the question. What was embedded before is remembered."""
+        if not units:
+            return np.zeros(0, dtype=np.float32)
+        texts = [f"{passages[u.passage].path[-1]}\n{u.core[:MAX_EMBEDDED_CHARACTERS]}" for u in units]
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        for text, vector in zip(missing, await self._embedder.embed(missing), strict=True):
+            self._vectors[text] = np.asarray(vector, dtype=np.float32)
+        matrix = np.stack([self._vectors[text] for text in texts])
+        for text in texts:
+            self._vectors.move_to_end(text)
+        while len(self._vectors) > MAX_KEPT_VECTORS:
+            self._vectors.popitem(last=False)
+        query = np.asarray(await self._embedder.embed_query(question), dtype=np.float32)
+        return np.asarray(np.clip(matrix @ query, 0.0, 1.0), dtype=np.float32)
+
+
+def _best(forest: Forest, asked: Wanted, count: int) -> list[int]:
+    """The numbers of the readable nodes to read, best first: by the search, and by how exactly a title is what is asked
+    for."""
+    top = max((node.score for _, node, _ in forest.walk() if node.score), default=1.0)
+    scored = [
+        (node.score / top + exactness(asked, frozenset(terms(node.title))), node.number)
+        for _, node, _ in forest.walk()
+        if node.number is not None and node.score
+    ]
+    return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:count]]
+
+
+def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> list[float]:
+    """Each passage's retrieval score as a share of the best one's."""
+    scores = {node.node_id: node.score for forest in forests for _, node, _ in forest.walk() if node.score}
+    top = max(scores.values(), default=1.0)
+    return [scores.get(passage.node_id, 0.0) / top for passage in passages]

@@ -1,0 +1,174 @@
+"""What a question asks for: which of its words name the thing, which say what to tell of it. Pure.
+
+The forms are few and closed (what is, difference between, default of, an error message); everything else is words, weighed
+by how rare they are in the index.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+from ingest.text.words import terms
+from navigator.question import JOINT
+
+Form = Literal["definition", "default", "difference", "error", "how", "other"]
+
+_BETWEEN = re.compile(
+    r"\b(?:differences?|differs?|distinction|unterschied|différence|diferencia)\s{1,3}(?:between|zwischen|entre)\s"
+    r"|\bshould i (?:use|choose|take|prefer)\s",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"\s(?:and|or|und|oder|et|ou|y)\s", re.IGNORECASE)
+_VERSUS = re.compile(r"\s(?:vs\.?|versus|differ(?:s|ent)? from|compared? (?:to|with))\s", re.IGNORECASE)
+"""How two things are set side by side; question words and verbs around them carry no terms."""
+DEFAULT = re.compile(
+    r"\b(?:defaults?|by default|standard(?:wert)?|voreinstellung|défaut|predeterminado)\b", re.IGNORECASE
+)
+_DEFINITION = re.compile(
+    r"^\W*(?:what(?:['’]s| is| are| does| do| did)|explain|define|meaning of|was (?:ist|sind|bedeutet|macht)|qu(?:['’]est-ce|e fait)|qué (?:es|son))\b",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\b(?:how (?:do|does|can|could|to|would|should|might)|how['’]?d|wie|comment|cómo|way to|steps? to|can i|is it possible)\b"
+    r"|^\W*[a-z]{3,20} (?:a|an|the|my|all|only|one|two|from|files?)\b",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b(?:errors?|fatal|failed|failure|warning|exception|cannot|can't|could not|couldn't|unable to|denied|refused|not found|no such|panicked"
+    r"|traceback|fehler)\b|\b[A-Z]+[-_]?\d{3,}\b|[\"“'`][^\"”'`]{12,300}[\"”'`]",
+    re.IGNORECASE,
+)
+_FRAMING = frozenset(
+    """default value mean difference between possible option use make want need way work happen explain get thing best
+    exactly really simply easily someone anyone help know tell show please example set""".split()
+)
+"""Words, as stems, with which one asks about anything: they name nothing."""
+NEW_WORDS_WEIGH = 2.0
+"""In a follow-up the words of the new question weigh so much more than those of the one before."""
+FRAMING_WEIGHS = 0.35
+UNKNOWN_NAME_WEIGHS = 2.0
+"""What is said of other things does not answer a question about a thing that no page names."""
+FOREIGN_SHARE, FOREIGN_WORDS = 0.5, 3
+"""A question is in another language if no page holds this share of its words, and so many of them."""
+PARTS_WEIGH = 0.6
+_AROUND = ".,;:!?()[]{}<>\"'`“”‘’«»„…"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a question. `terms`: it whole, then its parts. `weight`: of all words together they add up to 1. No page
+    holds an `absent` word; a `name` is no word of the language. A `new` word was not asked before in the conversation."""
+
+    text: str
+    terms: tuple[str, ...]
+    weight: float
+    absent: bool = False
+    new: bool = False
+    name: bool = False
+
+    def match(self, held: Set[str]) -> float:
+        """0 to 1: an identifier counts whole, its parts count for half."""
+        if self.terms[0] in held:
+            return 1.0
+        parts = self.terms[1:]
+        return PARTS_WEIGH * sum(part in held for part in parts) / len(parts) if parts else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for. `sides`: of a difference what is to be compared. `foreign`: most words of the question, those that
+    are stop words in the pages' language not among them, stand on no page."""
+
+    form: Form
+    words: tuple[Word, ...]
+    sides: tuple[frozenset[str], ...] = ()
+    foreign: bool = False
+
+    def share(self, held: Set[str]) -> float:
+        """How much of the question these terms hold, 0 to 1."""
+        return sum(word.weight * word.match(held) for word in self.words)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(term for word in self.words for term in word.terms)
+
+    @property
+    def new(self) -> frozenset[str]:
+        return frozenset(term for word in self.words if word.new for term in word.terms)
+
+
+def words_of(question: str) -> list[str]:
+    """What stands between spaces, each once, without the punctuation around it."""
+    return [
+        word
+        for word in dict.fromkeys(token.strip(_AROUND) for token in question.split())
+        if any(map(str.isalnum, word))
+    ]
+
+
+def wanted(
+    question: str, counts: Mapping[str, int], total: int, known: Callable[[str], bool] = lambda word: True
+) -> Wanted:
+    """`counts`: in how many chunks of `total` each word of the question occurs; none: nothing is known of the index. `known`: whether
+    a word is one of the language, and not a name."""
+    before, _, latest = question.rpartition(JOINT)
+    asked = latest or question
+    earlier = frozenset(terms(before))
+    weighed: dict[tuple[str, ...], Word] = {}
+    words = words_of(question)
+    for text in words:
+        if not (found := tuple(terms(text))):
+            continue
+        rarity = math.log(1 + max(1, total) / (1 + counts.get(text, 0)))
+        new = bool(before) and earlier.isdisjoint(found)
+        absent = bool(counts) and not counts.get(text)
+        name = not known(text) or (text[:1].isupper() and not question.startswith(text))
+        weight = (
+            rarity
+            * (UNKNOWN_NAME_WEIGHS if absent and name else 1.0)
+            * (FRAMING_WEIGHS if _framing().issuperset(found) else 1.0)
+            * (NEW_WORDS_WEIGH if new else 1.0)
+        )
+        weighed[found] = Word(text, found, weight, absent, new, name)
+    whole = sum(word.weight for word in weighed.values()) or 1.0
+    sides = _sides(asked)
+    return Wanted(
+        form=_form(asked, bool(sides)),
+        words=tuple(replace(word, weight=word.weight / whole) for word in weighed.values()),
+        sides=sides,
+        foreign=_foreign(words, counts),
+    )
+
+
+def _foreign(words: Sequence[str], counts: Mapping[str, int]) -> bool:
+    absent = sum(not counts.get(word) for word in words) if counts else 0
+    return absent >= FOREIGN_WORDS and absent >= FOREIGN_SHARE * len(words)
+
+
+@cache
+def _framing() -> frozenset[str]:
+    return frozenset(term for word in _FRAMING for term in terms(word))
+
+
+def _form(asked: str, compares: bool) -> Form:
+    if compares:
+        return "difference"
+    if DEFAULT.search(asked):
+        return "default"
+    if _ERROR.search(asked):
+        return "error"
+    if _HOW.search(asked):
+        return "how"
+    return "definition" if _DEFINITION.search(asked) else "other"
+
+
+def _sides(asked: str) -> tuple[frozenset[str], ...]:
+    begin = _BETWEEN.search(asked)
+    parts = _AND.split(asked[begin.end() :], maxsplit=1) if begin else _VERSUS.split(asked, maxsplit=1)
+    found = [frozenset(terms(part)) - _framing() for part in parts]
+    return tuple(found) if len(found) == 2 and all(found) and found[0] != found[1] else ()

@@ -1,0 +1,68 @@
+"""Extracts as Markdown: word for word, in the form that they have on the page. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
+
+from navigator.answer import Passage
+from navigator.extracts.units import Piece
+
+
+def runs(pieces: Sequence[Piece]) -> Iterator[tuple[int, list[Piece]]]:
+    """The pieces of each block together."""
+    for block, group in groupby(pieces, key=lambda piece: piece.block):
+        yield block, list(group)
+
+
+def quoted(pieces: Sequence[Piece], passage: Passage) -> str:
+    """Pieces as Markdown, an ellipsis where something between two was left out."""
+    parts: list[str] = []
+    last: Piece | None = None
+    for block, run in runs(pieces):
+        if last is not None and run[0].at > last.at + 1:
+            parts.append("…")
+        parts.append(_quoted_block(run, passage.blocks[block].language or ""))
+        last = run[-1]
+    return "\n\n".join(parts)
+
+
+def _quoted_block(run: Sequence[Piece], language: str) -> str:
+    """Sentences of a paragraph in one line, list items and rows on their own, code in a fence longer than
+    any run of backticks inside."""
+    kind = run[0].kind
+    if kind == "code":
+        fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", run[0].text)), default=0))
+        return f"{fence}{language}\n{run[0].text.rstrip()}\n{fence}"
+    if kind in ("text", "quote", "math"):
+        return "".join(
+            escape(piece.text.rstrip("\n")) + _joint(piece, after) for piece, after in zip_longest(run, run[1:])
+        )
+    rows: list[str] = []
+    for piece, after in zip_longest(run, run[1:]):
+        rows += [_escape_line(line) for line in piece.text.split("\n")]
+        if after is not None and after.at > piece.at + 1 and kind != "table":
+            rows.append("…  ")
+    return "\n".join(rows)
+
+
+def _joint(piece: Piece, after: Piece | None) -> str:
+    """What stands between two sentences of a paragraph."""
+    if after is None:
+        return ""
+    if after.at > piece.at + 1:
+        return " … "
+    return "  \n" if piece.text.endswith("\n") else " "
+
+
+def escape(text: str) -> str:
+    """Markdown's own signs in a quotation are not markup."""
+    return re.sub(r"([\\*_\[\]<>`])", r"\\\1", text)
+
+
+def _escape_line(line: str) -> str:
+    """A list item or table row: its indentation and bullet stay markup, the words do not."""
+    match = re.match(r"\s*(?:[-*] |\d+[.)] )?", line)
+    head = match.group() if match else ""
+    return head + escape(line[len(head) :]) + ("" if head.strip() else "  ")

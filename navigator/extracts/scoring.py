@@ -1,0 +1,178 @@
+"""How well a unit of reading answers: what of the question it covers, how near its meaning comes, and what speaks for its
+section. Pure.
+
+Signals are 0 to 1 each; `Weights` joins them. What is not known of a unit before its text is embedded (its meaning) is left
+out of `promise`, by which the few are chosen that are embedded at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ingest.text.words import terms
+from navigator.answer import Passage
+from navigator.extracts.question_form import DEFAULT, Wanted
+from navigator.extracts.units import Unit
+
+TITLE_WEIGHS, NEARBY_WEIGHS, PATH_WEIGHS = 0.85, 0.4, 0.5
+"""A word of the question that only the section's title holds, only a unit beside this one, or only a title above it, covers
+so much of its weight."""
+NEARBY_UNITS = 2
+FEW_NEW_WORDS = 4
+"""A unit that says fewer words than this beside the question's own says nothing that answers it."""
+
+_DEFINES = re.compile(
+    r"^(?:(?:the|an?|each|every|de[rs]|die|das|une?|le|la|el)\s{1,3})?(?P<subject>[^.;:]{0,80}?)\s?\b(?:is|are|means|refers to|was|defines?|represents?|allows?|lets?|specif(?:y|ies)"
+    r"|sets?|enables?|disables?|controls?|creates?|returns?|performs?|shows?|provides?|ist|sind|est|es)\b",
+    re.IGNORECASE,
+)
+_DESTROYS = re.compile(
+    r"--hard\b|\brm\s{1,3}-[a-z]{0,8}[rf]|--force\b|\bpush\s{1,3}-f\b|\bclean\s{1,3}-[a-z]{0,8}f|--delete\b|\b(?:DROP|TRUNCATE|DELETE)\s{1,3}(?:FROM|TABLE|DATABASE|INDEX|SCHEMA)\b"
+    r"|\b(?:discard|destroy|erase|wipe|purge|irrevocabl|permanently (?:delet|remov|los))|\bmkfs|\bbreak-lock\b",
+    re.IGNORECASE,
+)
+_WANTS_GONE = re.compile(
+    r"\b(?:delet|remov|discard|destroy|erase|wipe|purge|drop|truncat|throw|get rid|clean|forc|hard|reset|lösch|supprim|elimin|borra|free|break)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each signal is worth; calibrated by tests/bench (make bench-extracts)."""
+
+    covers: float = 0.45
+    means: float = 0.45
+    retrieved: float = 0.25
+    named: float = 0.25
+    keyed: float = 0.25
+    first: float = 0.05
+    formed: float = 0.15
+    spoilt: float = 0.30
+
+
+@dataclass(slots=True)
+class Signals:
+    """Of one unit. `covers`: the share of the question's weight that it holds, its titles counted for less; `held`: without
+    titles. `named`, `keyed`: how exactly the section's title, the unit's own key, is what is asked for. `formed`: it has the
+    form of an answer to this form of question. `spoilt`: it says nothing new, or what nobody should do. `means`: the cosine
+    of its vector and the question's."""
+
+    covers: float
+    held: float
+    named: float
+    keyed: float
+    formed: float
+    spoilt: float
+    first: float
+    retrieved: float
+    means: float = 0.0
+    terms: frozenset[str] = frozenset()
+    titles: frozenset[str] = frozenset()
+    key: frozenset[str] = frozenset()
+
+    def promise(self, weights: Weights) -> float:
+        return (
+            weights.covers * self.covers
+            + weights.named * self.named
+            + weights.keyed * self.keyed
+            + weights.retrieved * self.retrieved
+            + weights.first * self.first
+            + weights.formed * self.formed
+            - weights.spoilt * self.spoilt
+        )
+
+    def score(self, weights: Weights) -> float:
+        return self.promise(weights) + weights.means * self.means
+
+
+def signals_of(
+    question: str, asked: Wanted, units: Sequence[Unit], passages: Sequence[Passage], retrieved: Sequence[float]
+) -> list[Signals]:
+    """One a unit. `retrieved`: of each passage, its share of the retriever's best score."""
+    own = [frozenset(terms(passage.path[-1])) if passage.path else frozenset() for passage in passages]
+    above = [frozenset(terms(" ".join(passage.path[:-1]))) for passage in passages]
+    named = [exactness(asked, title) for title in own]
+    safe = bool(_WANTS_GONE.search(question))
+    found: list[Signals] = []
+    every = [frozenset(terms(unit.text)) for unit in units]
+    for index, unit in enumerate(units):
+        p, said = unit.passage, every[index]
+        key = frozenset(terms(unit.key))
+        core = frozenset(terms(unit.core)) | key
+        held = 0.7 * asked.share(core) + 0.3 * asked.share(said)
+        titled = asked.share(said | own[p])
+        beside = [every[i] for i in _beside(units, index)]
+        nearby = asked.share((said | own[p]).union(*beside))
+        whole = asked.share((said | own[p] | above[p]).union(*beside))
+        covers = (
+            held
+            + TITLE_WEIGHS * (titled - asked.share(said))
+            + NEARBY_WEIGHS * (nearby - titled)
+            + PATH_WEIGHS * (whole - nearby)
+        )
+        found.append(
+            Signals(
+                covers=covers,
+                held=held,
+                named=named[p],
+                keyed=exactness(asked, key),
+                formed=_formed(asked, unit),
+                spoilt=_spoilt(asked, unit, core, safe=safe),
+                first=float(unit.first),
+                retrieved=retrieved[p],
+                terms=said,
+                titles=own[p],
+                key=key,
+            )
+        )
+    return found
+
+
+def _beside(units: Sequence[Unit], index: int) -> list[int]:
+    """The units that stand around this one in its section."""
+    near = range(max(0, index - NEARBY_UNITS), min(len(units), index + NEARBY_UNITS + 1))
+    return [i for i in near if i != index and units[i].passage == units[index].passage]
+
+
+def exactness(asked: Wanted, title: frozenset[str]) -> float:
+    """How exactly a title, or a key, is what is asked for: of the question's weight the share that it holds, and of its own
+    terms the share that are asked for, as their harmonic mean."""
+    if not title:
+        return 0.0
+    recall = asked.share(title)
+    precision = len(title & asked.terms) / len(title)
+    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+
+
+def _formed(asked: Wanted, unit: Unit) -> float:
+    match asked.form:
+        case "default":
+            return float(bool(DEFAULT.search(unit.core)))
+        case "definition":
+            return max(0.5 * bool(unit.key), _defines(asked, unit))
+        case "how":
+            return float(unit.has_code or bool(unit.key) or unit.pieces[0].kind == "list")
+        case "error":
+            return float(not unit.code_alone)
+        case _:
+            return 0.0
+
+
+def _defines(asked: Wanted, unit: Unit) -> float:
+    """How exactly what the unit's first sentence speaks of is what is asked for; a verb without a subject, as under the
+    name of a command, speaks of its section."""
+    match = _DEFINES.match(unit.core)
+    if match is None:
+        return 0.0
+    return exactness(asked, frozenset(terms(match["subject"]))) if match["subject"] else 0.5
+
+
+def _spoilt(asked: Wanted, unit: Unit, core: frozenset[str], *, safe: bool) -> float:
+    if unit.wrong or unit.code_alone:
+        return 1.0
+    if not safe and _DESTROYS.search(unit.text):
+        return 0.5
+    return 0.7 if len(core - asked.terms) < FEW_NEW_WORDS and not unit.key else 0.0

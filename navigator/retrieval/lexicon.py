@@ -1,0 +1,58 @@
+"""The words of an index: how often a term occurs in it, and which of several spellings it knows.
+
+Stands on the search by words alone, so that both columns have it and it costs no store of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+from ingest.model import Scope
+from ingest.ports import ChunkIndex, TreeStore
+from ingest.text.words import terms
+
+MAX_COUNTED_CHUNKS = 300
+"""A term that more chunks hold is common; how common no longer matters."""
+MAX_CHUNKS_PER_SPELLING = 24
+"""Chunks that are read to see which of several spellings they hold."""
+
+
+class Lexicon:
+    """Raises store errors of ingest.errors. `languages`: those of the sites, in which words are analysed."""
+
+    def __init__(self, index: ChunkIndex, trees: TreeStore, languages: Sequence[str] = ("en",)) -> None:
+        self._index = index
+        self._trees = trees
+        self._languages = languages
+
+    async def counts(self, words: Iterable[str], scope: Scope) -> Mapping[str, int]:
+        """In how many chunks each word occurs, as the language reads it that knows it best; at most MAX_COUNTED_CHUNKS, which
+        is also what a stop word counts. An identifier that no chunk holds whole occurs where its rarest part does."""
+        analysed = {word: [terms(word, language) for language in self._languages] for word in words}
+        asked = {term for readings in analysed.values() for found in readings for term in found}
+        held = dict(zip(asked, await asyncio.gather(*(self._held(term, scope) for term in asked)), strict=True))
+        return {word: max(_count(found, held) for found in readings) for word, readings in analysed.items()}
+
+    async def _held(self, term: str, scope: Scope) -> int:
+        return len(await self._index.words([term], MAX_COUNTED_CHUNKS, scope))
+
+    async def total(self, scope: Scope) -> int:
+        """How many chunks there are."""
+        return await self._index.count(scope)
+
+    async def spelled(self, spellings: Set[str], scope: Scope) -> Counter[str]:
+        """Which of these words, in small letters, the pages hold, and how often where they hold them most."""
+        asked = {term for word in spellings for language in self._languages for term in terms(word, language)}
+        hits = await self._index.words(sorted(asked), MAX_CHUNKS_PER_SPELLING, scope)
+        located = await self._trees.nodes({hit.node_id for hit in hits})
+        texts = (f"{found.node.title}\n{found.node.text}".casefold() for found in located.values())
+        return Counter(word for text in texts for word in re.findall(r"[^\W\d_]+", text) if word in spellings)
+
+
+def _count(found: Sequence[str], held: Mapping[str, int]) -> int:
+    if not found:
+        return MAX_COUNTED_CHUNKS
+    return held[found[0]] or min((held[part] for part in found[1:] if held[part]), default=0)
