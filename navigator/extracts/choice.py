@@ -18,6 +18,8 @@ MAX_EXTRACTS = 3
 MAX_LINES = 24
 """Of all extracts together; the best unit is given whole all the same."""
 CHARACTERS_PER_LINE = 100
+EXACTLY_NAMED = 0.6
+"""Where a section or term is so exactly what was asked for, no other section speaks unless it adds something."""
 REPEATS_SHARE = 0.6
 """A listing that holds so much of an error message is the message again."""
 LINES_ON_AN_ERROR = 8
@@ -66,13 +68,15 @@ def chosen(
     lines = sum(_lines(units[i].pieces) for i in picked)
     held = frozenset[str]().union(*(signals[i].terms for i in picked))
     shown = {piece for i in picked for piece in units[i].pieces}
+    exact = max(signals[order[0]].named, signals[order[0]].keyed) >= EXACTLY_NAMED
     for i in order:
         if scores[i] < bounds.near * scores[order[0]] or len(picked) >= MAX_EXTRACTS:
             break
         if i in picked or units[i].wrong or shown.issuperset(units[i].pieces) or signals[i].spoilt:
             continue
         adds = asked.share(held | signals[i].terms) - asked.share(held)
-        tied = scores[i] >= bounds.tied * scores[order[0]]
+        near = scores[i] >= bounds.tied * scores[order[0]]
+        tied = near and (not exact or units[i].passage == units[order[0]].passage)
         size = _lines(set(units[i].pieces) - shown)
         if (adds >= bounds.adds or tied) and lines + size <= MAX_LINES:
             picked.append(i)
@@ -87,15 +91,26 @@ def _sides(asked: Wanted, units: Sequence[Unit], signals: Sequence[Signals], ord
     """Of two things to be told apart: the best unit that speaks of both, if it is the best of all; else what is said of
     each, best under a title or term that is the thing itself."""
     one, other = asked.sides
-    if one <= signals[order[0]].terms and other <= signals[order[0]].terms:
+    within = one <= other or other <= one
+    if not within and one <= signals[order[0]].terms and other <= signals[order[0]].terms:
         return [order[0]]
-    picked = [_best_of(side, signals, order) for side in (one, other)]
+    picked = [
+        _best_of(side, frozenset() if side > rest else rest - side, signals, order)
+        for side, rest in ((one, other), (other, one))
+    ]
     return list(dict.fromkeys(i for i in picked if i is not None)) or [order[0]]
 
 
-def _best_of(side: frozenset[str], signals: Sequence[Signals], order: Sequence[int]) -> int | None:
+def _best_of(
+    side: frozenset[str], rest: frozenset[str], signals: Sequence[Signals], order: Sequence[int]
+) -> int | None:
+    """`rest`: what only the other side is called; a key that says it is not this side's."""
     place = {i: n for n, i in enumerate(order)}
-    speak = [i for i in order if side & (signals[i].terms | signals[i].titles) and not signals[i].spoilt]
+    speak = [
+        i
+        for i in order
+        if side & (signals[i].terms | signals[i].titles) and not rest & signals[i].key and not signals[i].spoilt
+    ]
     return min(speak, key=lambda i: (-_named(side, signals[i]), place[i]), default=None)
 
 
@@ -111,17 +126,21 @@ def _told(asked: Wanted, units: Sequence[Unit], i: int) -> tuple[Piece, ...]:
     pieces = units[i].pieces
     if asked.form != "error":
         return pieces
-    kept = [
-        piece for piece in pieces if piece.kind != "code" or asked.share(frozenset(terms(piece.text))) < REPEATS_SHARE
-    ]
-    if len(kept) == len(pieces):
+    message = [piece for piece in pieces if piece.kind == "code" and asked.share(_terms(piece)) >= REPEATS_SHARE]
+    if not message:
         return pieces
-    for j in range(i + 1, len(units)):
-        if units[j].passage != units[i].passage or _lines(kept) > LINES_ON_AN_ERROR:
+    kept = [piece for piece in pieces if piece.kind != "code" and not piece.text.rstrip().endswith(":")]
+    behind = (p for u in units[i + 1 :] if u.passage == units[i].passage for p in u.pieces if p.at > message[-1].at)
+    for piece in behind:
+        if piece.kind == "code" or _lines(kept) > LINES_ON_AN_ERROR:
             break
-        if not units[j].has_code:
-            kept += [piece for piece in units[j].pieces if piece not in kept]
+        if piece not in kept:
+            kept.append(piece)
     return tuple(kept) or pieces
+
+
+def _terms(piece: Piece) -> frozenset[str]:
+    return frozenset(terms(piece.text))
 
 
 def _lines(pieces: Iterable[Piece]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from ingest.text.words import terms
 from navigator.agent.prompts import GET_TOC_TOOL, NEAREST_ONLY, NOT_FOUND, READ_TOOL, question_of
 from navigator.answer import Passage
 from navigator.extracts.choice import Bounds, Extract, chosen, found
-from navigator.extracts.question_form import Wanted, wanted, words_of
+from navigator.extracts.question_form import Wanted, sides_of, wanted
 from navigator.extracts.quotation import escape, quoted, runs
 from navigator.extracts.scoring import Weights, exactness, signals_of
 from navigator.extracts.units import Unit, units_of
@@ -35,6 +36,7 @@ from navigator.ports import (
     TurnEnd,
     UserTurn,
 )
+from navigator.question.word_counts import words_of
 from navigator.retrieval.forest import Forest
 from navigator.retrieval.lexicon import Lexicon
 
@@ -97,9 +99,10 @@ class ExtractiveModel:
             yield TurnEnd("end")
         elif not results and GET_TOC_TOOL in tools:
             yield TextDelta("Nothing is known yet: searching with the question as it stands.")
-            yield ToolCallEvent(ToolCall("toc", GET_TOC_TOOL.name, {"query": question}))
+            for number, query in enumerate((question, *sides_of(question))):
+                yield ToolCallEvent(ToolCall(f"toc-{number}", GET_TOC_TOOL.name, {"query": query}))
             yield TurnEnd("calls")
-        elif forests and (best := _best(forests[-1], await self._wanted(question, forests), self._reads)):
+        elif forests and (best := _best(forests, await self._wanted(question, forests), self._reads)):
             yield TextDelta("Reading the sections that the search scored best.")
             yield ToolCallEvent(ToolCall("read", READ_TOOL.name, {"sections": best}))
             yield TurnEnd("calls")
@@ -168,20 +171,30 @@ class ExtractiveModel:
         return np.asarray(np.clip(matrix @ query, 0.0, 1.0), dtype=np.float32)
 
 
-def _best(forest: Forest, asked: Wanted, count: int) -> list[int]:
+def _best(forests: Sequence[Forest], asked: Wanted, count: int) -> list[int]:
     """The numbers of the readable nodes to read, best first: by the search, and by how exactly a title is what is asked
-    for."""
+    for. Of several searches each has its turn."""
+    ranked = [_ranked(forest, asked) for forest in forests]
+    turns = (number for turn in zip_longest(*ranked) for number in turn if number is not None)
+    return list(dict.fromkeys(turns))[:count]
+
+
+def _ranked(forest: Forest, asked: Wanted) -> list[int]:
     top = max((node.score for _, node, _ in forest.walk() if node.score), default=1.0)
     scored = [
         (node.score / top + exactness(asked, frozenset(terms(node.title))), node.number)
         for _, node, _ in forest.walk()
         if node.number is not None and node.score
     ]
-    return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:count]]
+    return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))]
 
 
 def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> list[float]:
-    """Each passage's retrieval score as a share of the best one's."""
-    scores = {node.node_id: node.score for forest in forests for _, node, _ in forest.walk() if node.score}
-    top = max(scores.values(), default=1.0)
-    return [scores.get(passage.node_id, 0.0) / top for passage in passages]
+    """Each passage's retrieval score as a share of the best one's, in the search that likes it most."""
+    shares: dict[str, float] = {}
+    for forest in forests:
+        scores = {node.node_id: node.score for _, node, _ in forest.walk() if node.score}
+        top = max(scores.values(), default=1.0)
+        for node_id, score in scores.items():
+            shares[node_id] = max(score / top, shares.get(node_id, 0.0))
+    return [shares.get(passage.node_id, 0.0) for passage in passages]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 from ingest.text.words import terms
 from navigator.question import JOINT
+from navigator.question.word_counts import is_foreign, words_of
 
 Form = Literal["definition", "default", "difference", "error", "how", "other"]
 
@@ -53,10 +54,7 @@ NEW_WORDS_WEIGH = 2.0
 FRAMING_WEIGHS = 0.35
 UNKNOWN_NAME_WEIGHS = 2.0
 """What is said of other things does not answer a question about a thing that no page names."""
-FOREIGN_SHARE, FOREIGN_WORDS = 0.5, 3
-"""A question is in another language if no page holds this share of its words, and so many of them."""
 PARTS_WEIGH = 0.6
-_AROUND = ".,;:!?()[]{}<>\"'`“”‘’«»„…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +100,6 @@ class Wanted:
         return frozenset(term for word in self.words if word.new for term in word.terms)
 
 
-def words_of(question: str) -> list[str]:
-    """What stands between spaces, each once, without the punctuation around it."""
-    return [
-        word
-        for word in dict.fromkeys(token.strip(_AROUND) for token in question.split())
-        if any(map(str.isalnum, word))
-    ]
-
-
 def wanted(
     question: str, counts: Mapping[str, int], total: int, known: Callable[[str], bool] = lambda word: True
 ) -> Wanted:
@@ -136,18 +125,13 @@ def wanted(
         )
         weighed[found] = Word(text, found, weight, absent, new, name)
     whole = sum(word.weight for word in weighed.values()) or 1.0
-    sides = _sides(asked)
+    sides = tuple(_subject(part) for part in sides_of(asked))
     return Wanted(
         form=_form(asked, bool(sides)),
         words=tuple(replace(word, weight=word.weight / whole) for word in weighed.values()),
         sides=sides,
-        foreign=_foreign(words, counts),
+        foreign=bool(counts) and is_foreign(words, counts),
     )
-
-
-def _foreign(words: Sequence[str], counts: Mapping[str, int]) -> bool:
-    absent = sum(not counts.get(word) for word in words) if counts else 0
-    return absent >= FOREIGN_WORDS and absent >= FOREIGN_SHARE * len(words)
 
 
 @cache
@@ -167,8 +151,14 @@ def _form(asked: str, compares: bool) -> Form:
     return "definition" if _DEFINITION.search(asked) else "other"
 
 
-def _sides(asked: str) -> tuple[frozenset[str], ...]:
+def sides_of(question: str) -> tuple[str, ...]:
+    """The two things that a question sets side by side, in its words; none where it does not."""
+    asked = question.rpartition(JOINT)[2]
     begin = _BETWEEN.search(asked)
     parts = _AND.split(asked[begin.end() :], maxsplit=1) if begin else _VERSUS.split(asked, maxsplit=1)
-    found = [frozenset(terms(part)) - _framing() for part in parts]
-    return tuple(found) if len(found) == 2 and all(found) and found[0] != found[1] else ()
+    found = [_subject(part) for part in parts]
+    return tuple(parts) if len(found) == 2 and all(found) and found[0] != found[1] else ()
+
+
+def _subject(part: str) -> frozenset[str]:
+    return frozenset(terms(part)) - _framing()

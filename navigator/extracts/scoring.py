@@ -45,7 +45,7 @@ class Weights:
 
     covers: float = 0.45
     means: float = 0.45
-    retrieved: float = 0.25
+    retrieved: float = 0.30
     named: float = 0.25
     keyed: float = 0.25
     first: float = 0.05

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ingest.model import EVERYWHERE
 from navigator.question.rewrite import Earlier, Understand, Understood
+from navigator.question.word_counts import is_foreign, words_of
 from navigator.retrieval.lexicon import Lexicon
 
 MIN_LETTERS = 5
 """A shorter word has too many neighbours."""
 MAX_LETTERS = 24
-MAX_DOUBTED_WORDS = 4
-"""A question with more of them is not misspelled but in another language, or about something else."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -29,12 +28,15 @@ def with_spelling(understand: Understand, lexicon: Lexicon, count: Callable[[str
 
     async def spelled(question: str, earlier: Sequence[Earlier]) -> Understood:
         understood = await understand(question, earlier)
-        doubted = [match for match in _doubtful(understood.question) if count(match[0].lower()) > 1]
-        counts = await lexicon.counts({match[0] for match in doubted}, EVERYWHERE)
-        unknown = [match for match in doubted if not counts[match[0]]]
-        if len(unknown) > MAX_DOUBTED_WORDS:
-            return understood
         text = understood.question
+        doubted = [match for match in _doubtful(text) if count(match[0].lower()) > 1]
+        if not doubted:
+            return understood
+        words = words_of(text)
+        counts = await lexicon.counts({*words, *(match[0] for match in doubted)}, EVERYWHERE)
+        unknown = [match for match in doubted if not counts[match[0]]]
+        if is_foreign(words, counts):
+            return understood
         for match in reversed(unknown):
             if right := await _put_right(match[0], lexicon):
                 text = text[: match.start()] + right + text[match.end() :]

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from ingest.model import Scope
 from ingest.ports import ChunkIndex, TreeStore
 from ingest.text.words import terms
+from navigator.question.word_counts import MAX_COUNTED_CHUNKS
 
-MAX_COUNTED_CHUNKS = 300
-"""A term that more chunks hold is common; how common no longer matters."""
 MAX_CHUNKS_PER_SPELLING = 24
 """Chunks that are read to see which of several spellings they hold."""
 
