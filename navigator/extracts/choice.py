@@ -20,6 +20,8 @@ MAX_LINES = 24
 CHARACTERS_PER_LINE = 100
 EXACTLY_NAMED = 0.6
 """Where a section or term is so exactly what was asked for, no other section speaks unless it adds something."""
+SPOILT, LEADS_SHARE = 0.5, 0.6
+"""A unit so spoilt leads only where no other reaches this share of its score."""
 REPEATS_SHARE = 0.6
 """A listing that holds so much of an error message is the message again."""
 LINES_ON_AN_ERROR = 8
@@ -64,19 +66,20 @@ def chosen(
     order = sorted(range(len(units)), key=lambda i: (-scores[i], i))
     if not order:
         return []
-    picked = _sides(asked, units, signals, order) if asked.sides else [order[0]]
+    lead = _lead(signals, scores, order)
+    picked = _sides(asked, signals, order, lead) if asked.sides else [lead]
     lines = sum(_lines(units[i].pieces) for i in picked)
     held = frozenset[str]().union(*(signals[i].terms for i in picked))
     shown = {piece for i in picked for piece in units[i].pieces}
-    exact = max(signals[order[0]].named, signals[order[0]].keyed) >= EXACTLY_NAMED
+    exact = max(signals[lead].named, signals[lead].keyed) >= EXACTLY_NAMED
     for i in order:
-        if scores[i] < bounds.near * scores[order[0]] or len(picked) >= MAX_EXTRACTS:
+        if scores[i] < bounds.near * scores[lead] or len(picked) >= MAX_EXTRACTS:
             break
         if i in picked or units[i].wrong or shown.issuperset(units[i].pieces) or signals[i].spoilt:
             continue
         adds = asked.share(held | signals[i].terms) - asked.share(held)
-        near = scores[i] >= bounds.tied * scores[order[0]]
-        tied = near and (not exact or units[i].passage == units[order[0]].passage)
+        near = scores[i] >= bounds.tied * scores[lead]
+        tied = near and (not exact or units[i].passage == units[lead].passage)
         size = _lines(set(units[i].pieces) - shown)
         if (adds >= bounds.adds or tied) and lines + size <= MAX_LINES:
             picked.append(i)
@@ -87,18 +90,24 @@ def chosen(
     return _extracts([(units[i].passage, pieces) for i, pieces in zip(picked, told, strict=True)])
 
 
-def _sides(asked: Wanted, units: Sequence[Unit], signals: Sequence[Signals], order: Sequence[int]) -> list[int]:
+def _lead(signals: Sequence[Signals], scores: Sequence[float], order: Sequence[int]) -> int:
+    """The best unit, but not one that is spoilt (wrong code, a command that destroys) where another one comes near."""
+    sound = (i for i in order if signals[i].spoilt < SPOILT and scores[i] >= LEADS_SHARE * scores[order[0]])
+    return next(sound, order[0])
+
+
+def _sides(asked: Wanted, signals: Sequence[Signals], order: Sequence[int], lead: int) -> list[int]:
     """Of two things to be told apart: the best unit that speaks of both, if it is the best of all; else what is said of
     each, best under a title or term that is the thing itself."""
     one, other = asked.sides
     within = one <= other or other <= one
-    if not within and one <= signals[order[0]].terms and other <= signals[order[0]].terms:
-        return [order[0]]
+    if not within and one <= signals[lead].terms and other <= signals[lead].terms:
+        return [lead]
     picked = [
         _best_of(side, frozenset() if side > rest else rest - side, signals, order)
         for side, rest in ((one, other), (other, one))
     ]
-    return list(dict.fromkeys(i for i in picked if i is not None)) or [order[0]]
+    return list(dict.fromkeys(i for i in picked if i is not None)) or [lead]
 
 
 def _best_of(

@@ -180,7 +180,8 @@ def _of_text(passage: int, index: int, blocks: Sequence[Block], pieces: list[lis
         return
     behind = _introduced(index, blocks, pieces)
     if sum(len(piece.text) for piece in row) <= MAX_PARAGRAPH_CHARACTERS:
-        if _heads(blocks[index]) and behind:
+        listing = index + 1 < len(blocks) and blocks[index + 1].kind == "code"
+        if _heads(blocks[index]) and (behind or listing):
             return  # a line that only announces comes with what it announces
         core = " ".join(piece.text.strip() for piece in row)
         lead = _lead(row[0], index, blocks, pieces)
