@@ -49,7 +49,9 @@ async def open_navigator(
         strategies = {name: build(name, deps) for name in WITHOUT_A_MODEL}
         if not extracts:
             _need_no_model(settings)
-        yield Navigator(strategies, model, _rit if extracts else settings.strategy_of, understand, versions, stores.trees)
+        yield Navigator(
+            strategies, model, _rit if extracts else settings.strategy_of, understand, versions, stores.trees
+        )
         return
     async with AsyncExitStack() as stack:
         written = await stack.enter_async_context(anthropic_model(settings))
