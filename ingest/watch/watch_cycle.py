@@ -368,7 +368,8 @@ class WatchCycle:
 
     async def _moved(self, record: PageRecord | None, state: WatchState, target: str) -> None:
         found = await self._destination(target)
-        if state.key == page_key(self._site.start) and not in_scope(self._site, target):
+        is_start = not self._site.is_folder and state.key == page_key(self._site.start)
+        if is_start and not in_scope(self._site, target):
             self.summary.astray = True
             self.summary.warnings.append(
                 f"The start of site {self._site.name}, {state.key}, redirects to {target}, which is outside the site;"

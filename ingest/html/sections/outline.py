@@ -311,7 +311,8 @@ class _Outline:
         page = self._nested = self.sections.current
         anchor, aliases = anchors.choose(heading.element, self._before, heading.limit, self._plan.targets)
         names = dict.fromkeys(name for name in (page.anchor, *page.aliases, anchor, *aliases) if name)
-        page.anchor = next(iter(names), None)
+        named = (name for name in names if same_words(name, page.title))
+        page.anchor = next(named, next(iter(names), None))
         page.aliases = [name for name in names if name != page.anchor]
         self._passed()
         self._writer.turn_to(page.blocks)

@@ -146,6 +146,11 @@ PAGES = {
         '<main><h1>Start</h1><div class="callout"><div class="callout-title-container"><span class="screen-reader-only">Note</span>Note</div><p>Mind it.</p></div></main>',
         "Start: Note / Mind it.",
     ),
+    "Jupyter Book": (
+        "Run tasks",
+        '<main><div id="jb-print-docs-body"><h1>Run tasks</h1></div><section id="run-tasks"><h1>Run tasks<a class="headerlink" href="#run-tasks">#</a></h1><p>Run them.</p></section></main>',
+        "Run tasks #run-tasks: Run them.",
+    ),
     "man page": ("Acme manual - run(8)", "<pre>RUN(8)\n\nNAME\n  run it</pre>", "run(8): RUN(8) /  / NAME /   run it"),
 }
 
