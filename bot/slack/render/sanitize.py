@@ -2,7 +2,7 @@
 
 Three ways out pass through here: plain text (`plain_line`), pieces for a markdown block (`sanitized`), and an
 answer that arrives bit by bit (`Stream`). Prose loses every mention; code stays as it is but for the very tokens
-that Slack would turn into a mention wherever they stand.
+that Slack would turn into a mention, or into a link to a host that no section says, wherever they stand.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from navigator.answer import CitedSource, Passage
 from navigator.citations.links import Gate, gate_for
 from navigator.markdown.blocks import MIN_PART_CHARACTERS, MarkdownTable, Piece, Spans, markdown_of
 from navigator.markdown.parse import parse_markdown, settled_end
-from navigator.markdown.spans import Span, ticks_apart
+from navigator.markdown.spans import APART, Span, ticks_apart
 
 NO_LINKS = Gate()
 MAX_LINK_CHARACTERS = 2_000
@@ -54,6 +54,9 @@ _CODE_LIKE = re.compile(
     r"|--[a-z][a-z0-9]{1,30}(?:-[a-z0-9]{1,30}){0,6}(?![\w-])|(?:/[a-z][\w.-]{0,60}){2,10}(?![\w/]))"
 )
 """The same, and identifiers, options and paths of files: code that nobody marked as such."""
+_ADDRESS_IN_CODE = re.compile(
+    r"\b([a-z][a-z0-9+.-]{0,30}:/)(/[^\s<>\"'`/?#.]{1,63}\.[^\s<>\"'`/?#]{1,200})", re.IGNORECASE
+)
 _COMMON_HOST = re.compile(
     rf"{_ADDRESS_IN_FRONT}(?:(?:[a-z0-9-]{{1,63}}\.){{1,8}}"
     r"(?:com|net|org|io|dev|co|ai|app|info|biz|me|xyz|site|online|shop|store|top|cloud|tech|link|click|page|live|zip|mov|edu|gov"
@@ -111,8 +114,19 @@ def sanitized(pieces: Sequence[Piece], gate: Gate, marks: Mapping[int, str]) -> 
     """The pieces with nothing live in them; [n] leads where `marks` says."""
     web = Gate(frozenset(filter(leads, gate.links)), gate.said)
     return tuple(
-        piece.rewritten(partial(_sanitized, gate=web, marks=marks), defuse_mentions_in_code) for piece in pieces
+        piece.rewritten(partial(_sanitized, gate=web, marks=marks), partial(_sanitized_code, gate=web))
+        for piece in pieces
     )
+
+
+def _sanitized_code(text: str, gate: Gate) -> str:
+    """Lines of code, in which Slack makes links too: of an address on a host that no section says it makes none where an
+    invisible sign holds it apart."""
+
+    def apart(match: re.Match[str]) -> str:
+        return match[0] if gate.says(match[0]) else f"{match[1]}{APART}{match[2]}"
+
+    return _ADDRESS_IN_CODE.sub(apart, defuse_mentions_in_code(text))
 
 
 def _sanitized(spans: Spans, *, gate: Gate, marks: Mapping[int, str]) -> Spans:

@@ -118,9 +118,9 @@ def test_an_address_that_a_section_says_stays_as_words_that_lead_nowhere() -> No
     assert out == f"Open `http://localhost:8080/admin`, then {LEFT_OUT}."
 
 
-def test_addresses_in_code_stay_verbatim() -> None:
+def test_addresses_in_a_span_of_code_stay_verbatim() -> None:
+    """Slack makes no links of them."""
     assert sent("`curl https://api.test/v1`") == "`curl https://api.test/v1`"
-    assert sent("```sh\ncurl https://api.test/v1\n```") == "```sh\ncurl https://api.test/v1\n```"
 
 
 def test_marks_lead_to_the_quoted_words_and_only_marks_do() -> None:
@@ -291,3 +291,19 @@ def test_what_may_be_a_host_is_code(host: str) -> None:
 def test_what_is_no_host_stays_as_it_is(text: str) -> None:
     [piece] = sanitized(parse_markdown(text), Gate(), {})
     assert markdown_of([piece]) == text
+
+
+def test_code_leads_nowhere_but_where_a_section_does() -> None:
+    said = Gate(said="Call https://api.acme.test/v1/pumps with curl.")
+    [code] = sanitized(
+        parse_markdown(
+            "```sh\ncurl https://api.acme.test/v2\ncurl https://evil.test/?q=secret\nopen http://localhost:1\n```"
+        ),
+        said,
+        {},
+    )
+    assert code.plain.split("\n") == [
+        "curl https://api.acme.test/v2",
+        "curl https:/\u200b/evil.test/?q=secret",
+        "open http://localhost:1",
+    ]
