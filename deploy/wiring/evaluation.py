@@ -6,7 +6,7 @@ the embedding model, the numbers of search and strategy, the model.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,10 +18,10 @@ from deploy.wiring.stores import Stores
 from deploy.wiring.variants import Variant, variants
 from ingest.model import Scope, sha256
 from ingest.notes import Spent
-from ingest.ports import Outline
+from ingest.ports import Outline, TreeStore
 from navigator.batch.ledger import Ledger, MeteredModel
 from navigator.errors import ModelError
-from navigator.evaluation.gold import Library
+from navigator.evaluation.gold import Aliases, Library
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.readers import TOP_SECTIONS, OracleReader, RoutedPages, TopReader
 from navigator.evaluation.results import Contender, Preprocessing, Ranked
@@ -137,11 +137,12 @@ async def candidates(
     languages: Sequence[str],
     scope: Scope,
     outlines: Mapping[str, Outline],
+    aliases: Aliases,
     ledger: Ledger,
 ) -> list[Candidate]:
     """Everyone who takes part; models are opened in the stack and keep to the ledger. Raises IngestError, SettingsError."""
     settings = stores.settings
-    router, players = None, _readers(stores, outlines, wanted.readers)
+    router, players = None, _readers(stores, outlines, aliases, wanted.readers)
     if not wanted.readers:
         model = await stack.enter_async_context(metered_model(settings, ledger))
         players = {"": lambda question: model}
@@ -159,8 +160,10 @@ async def candidates(
     return found
 
 
-def _readers(stores: Stores, outlines: Mapping[str, Outline], names: Sequence[str]) -> dict[str, Player]:
-    pages, library = RoutedPages(outlines, stores.trees), Library(outlines)
+def _readers(
+    stores: Stores, outlines: Mapping[str, Outline], aliases: Aliases, names: Sequence[str]
+) -> dict[str, Player]:
+    pages, library = RoutedPages(outlines, stores.trees), Library(outlines, aliases)
     known: dict[str, Player] = {
         "top": lambda question: TopReader(pages),
         "oracle": lambda question: OracleReader(pages, library.resolve(question).nodes),
@@ -199,6 +202,7 @@ class IndexFacts:
     """What a report needs of the index beside the answers. `ranked`: plain retrieval, as it is set."""
 
     outlines: Mapping[str, Outline]
+    aliases: Aliases
     ranked: tuple[Ranked, ...]
     preprocessing: tuple[Preprocessing, ...]
     language: str
@@ -210,10 +214,11 @@ async def index_facts(
     scope: Scope,
     questions: Sequence[EvalQuestion],
     outlines: Mapping[str, Outline],
+    aliases: Aliases,
 ) -> IndexFacts:
     retriever = strategy_deps(stores, languages).retriever
     found = [Ranked(q.id, tuple((await retriever.search(q.question, scope)).scores)) for q in questions]
-    return IndexFacts(outlines, tuple(found), await _preprocessing(stores), languages[0])
+    return IndexFacts(outlines, aliases, tuple(found), await _preprocessing(stores), languages[0])
 
 
 async def outlines_in(stores: Stores, scope: Scope) -> Mapping[str, Outline]:
@@ -222,6 +227,21 @@ async def outlines_in(stores: Stores, scope: Scope) -> Mapping[str, Outline]:
     return await stores.trees.outlines(
         [s.key async for s in states if s.state == "live" and scope.holds(s.site, s.version)]
     )
+
+
+async def gold_aliases(stores: Stores, questions: Sequence[EvalQuestion], outlines: Mapping[str, Outline]) -> Aliases:
+    """Of the pages on which the questions name an anchor that is no section's own."""
+    return await aliases_of(stores.trees, Library(outlines).without_section(questions))
+
+
+async def aliases_of(trees: TreeStore, keys: Iterable[str]) -> Aliases:
+    """Outlines hold no aliases: each page is read."""
+    found: dict[str, dict[str, str]] = {}
+    for key in sorted(set(keys)):
+        stored = await trees.get(key)
+        if stored is not None and stored.record.page is not None:
+            found[key] = {alias: node.id for node in reversed(stored.record.page.nodes) for alias in node.aliases}
+    return found
 
 
 async def _preprocessing(stores: Stores) -> tuple[Preprocessing, ...]:

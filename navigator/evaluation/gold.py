@@ -24,6 +24,9 @@ from navigator.evaluation.questions import EvalQuestion, Gold
 
 _ANYWHERE = "https://anywhere.invalid"
 
+Aliases = Mapping[str, Mapping[str, str]]
+"""Page key -> a further anchor of one of its sections (a span before the heading, a second id) -> that node's id."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResolvedGold:
@@ -71,10 +74,12 @@ class PrecisionRecall:
 
 
 class Library:
-    """Finds gold on the live pages of an index (page key -> outline)."""
+    """Finds gold on the live pages of an index (page key -> outline), by the anchors of their sections and, where these
+    are known, by `aliases`."""
 
-    def __init__(self, outlines: Mapping[str, Outline]) -> None:
+    def __init__(self, outlines: Mapping[str, Outline], aliases: Aliases | None = None) -> None:
         self._pages = outlines
+        self._aliases = aliases or {}
         self._page_of = {heading.id: key for key, page in outlines.items() for heading in page.headings}
         names = [(name, key) for key, page in outlines.items() for name in {key, _key(page.canonical) or key}]
         self._exactly = _Names(names)
@@ -87,6 +92,11 @@ class Library:
             items.append(item)
             missing += [problem] if problem else []
         return Resolved(tuple(items), tuple(missing))
+
+    def without_section(self, questions: Iterable[EvalQuestion]) -> frozenset[str]:
+        """The keys of the pages on which a gold anchor is no section's own: it may be an alias of one."""
+        items = (item for question in questions for item in self.resolve(question).items)
+        return frozenset(item.page for item in items if item.page and not item.nodes)
 
     def _item(self, gold: Gold) -> tuple[ResolvedGold, str]:
         """The item, and what is wrong with it."""
@@ -105,6 +115,7 @@ class Library:
         if gold.anchor is None:
             return ResolvedGold(gold, key, frozenset(heading.id for heading in page.headings)), ""
         node = next((heading.id for heading in page.headings if heading.anchor == gold.anchor), None)
+        node = node or self._aliases.get(key, {}).get(gold.anchor)
         if node is None:
             return ResolvedGold(gold, key, nothing), f"{gold.page} has no section #{gold.anchor}"
         return ResolvedGold(gold, key, _below(page, node)), ""

@@ -22,6 +22,7 @@ from statistics import mean
 
 import structlog
 
+from deploy.wiring.evaluation import aliases_of
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.parse_process import ParseProcess
 from ingest.model import Scope, Site
@@ -35,6 +36,7 @@ from ingest.watch.crawl import Crawl
 from ingest.watch.cycle_summary import Everything
 from ingest.watch.removal_guard import Guard
 from navigator.agent.prompts import RitBounds
+from navigator.evaluation.gold import Aliases
 from navigator.extracts.model import ExtractiveModel
 from navigator.navigator import Navigator
 from navigator.retrieval.forest import Numbering
@@ -90,18 +92,19 @@ async def index(site: Site, trees: SqliteTreeStore, chunks: EdgeChunkIndex, mode
 class Judge:
     """Knows where the gold sections are."""
 
-    def __init__(self, folder: Path, pages: dict[str, Outline], asked: Sequence[Question]) -> None:
+    def __init__(self, folder: Path, pages: dict[str, Outline], aliases: Aliases, asked: Sequence[Question]) -> None:
         self.keys = {q: page_key((folder / q.page).as_uri()) for q in asked}
         self._pages = pages
+        self._aliases = aliases
         self.with_section = [q for q in asked if q.anchor and self.gold(q)]
         lost = [q for q in asked if q.anchor and not self.gold(q)]
         for question in lost:
             print(f"  gold anchor is no node: {question.page}#{question.anchor}")
 
     def gold(self, question: Question) -> str | None:
-        page = self._pages.get(self.keys[question])
-        anchors = {h.anchor: h.id for h in page.headings} if page else {}
-        return anchors.get(question.anchor)
+        key = self.keys[question]
+        own = {h.anchor: h.id for h in reversed(self._pages[key].headings)} if key in self._pages else {}
+        return own.get(question.anchor) or self._aliases.get(key, {}).get(question.anchor or "")
 
     def in_forest(self, question: Question, nodes: Sequence[str]) -> bool:
         """The gold section is one of the nodes or an ancestor of one."""
@@ -182,7 +185,7 @@ async def main() -> None:
     ):
         await index(Site("bench", str(folder)), trees, chunks, model)
         keys = [state.key async for state in trees.scan() if state.state == "live"]
-        judge = Judge(folder, dict(await trees.outlines(keys)), asked)
+        judge = Judge(folder, dict(await trees.outlines(keys)), await aliases_of(trees, keys), asked)
         print(f"{len(asked)} questions, {len(judge.with_section)} with a gold section; {len(keys)} live pages")
         await model.embed([question.text for question in asked])
         for name, recipe in ABLATION.items():

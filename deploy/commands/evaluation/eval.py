@@ -40,6 +40,7 @@ from deploy.wiring.evaluation import (
     EvalOptions,
     candidates,
     checked_options,
+    gold_aliases,
     index_facts,
     metered_model,
     outlines_in,
@@ -141,8 +142,9 @@ async def evaluate(
         async with open_stores(settings, "ritbot eval") as stores, AsyncExitStack() as stack:
             await check_scope(stores, scope)
             outlines = await outlines_in(stores, scope)
+            aliases = await gold_aliases(stores, asked, outlines)
             ledger = Ledger(dollars=wanted.max_cost, tokens=wanted.max_tokens)
-            entered = await candidates(stack, stores, wanted, languages, scope, outlines, ledger)
+            entered = await candidates(stack, stores, wanted, languages, scope, outlines, aliases, ledger)
             judges = None
             if wanted.judge:
                 judge = metered_model(settings.judging, ledger, cold=True)
@@ -159,7 +161,7 @@ async def evaluate(
             _announce(console, run, folder)
             if not wanted.readers:
                 console.print(_told(_estimate(settings, run)), soft_wrap=True)
-            known = await index_facts(stores, languages, scope, asked, outlines)
+            known = await index_facts(stores, languages, scope, asked, outlines, aliases)
             status = await _carry_out(run, console)
             notes = _notes(settings, wanted, judges)
             summary = write_reports(folder.path, run, known, wanted.questions.stem, notes, page_writer())

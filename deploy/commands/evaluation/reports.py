@@ -55,6 +55,7 @@ def write_reports(
         results,
         ranked=known.ranked,
         outlines=known.outlines,
+        aliases=known.aliases,
         preprocessing=known.preprocessing,
         language=known.language,
     )

@@ -20,7 +20,7 @@ from statistics import fmean
 
 from ingest.ports import Outline
 from navigator.answer import Usage
-from navigator.evaluation.gold import Library, Resolved, in_forest, on_page
+from navigator.evaluation.gold import Aliases, Library, Resolved, in_forest, on_page
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.scores import Judging, Row, Score, row, score_answer
 from navigator.evaluation.results import Contender, Preprocessing, Ranked, Result
@@ -94,14 +94,15 @@ def summarise(
     *,
     ranked: Iterable[Ranked] = (),
     outlines: Mapping[str, Outline] | None = None,
+    aliases: Aliases | None = None,
     preprocessing: Iterable[Preprocessing] = (),
     language: str = "en",
 ) -> RunSummary:
-    """`outlines` are the live pages of the index (page key -> outline). Of two results for the same question
+    """`outlines` are the live pages of the index (page key -> outline), `aliases` those of their sections. Of two results for the same question
     and contender the later counts. A preprocessing belongs to the contender, or to all contenders of the strategy, that is its label."""
     pages = outlines or {}
     asked = {question.id: question for question in questions}
-    library = Library(pages)
+    library = Library(pages, aliases)
     gold = {question.id: library.resolve(question) if pages else Resolved(()) for question in questions}
     kept, strangers = _kept(results, asked, contenders)
     judging = Judging(

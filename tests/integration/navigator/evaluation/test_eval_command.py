@@ -29,7 +29,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SITE = "https://pumpkin.example/docs/"
 PAGES = {
-    "install": html("Installing Pumpkin", "<p>It runs on Linux.</p><h2 id='port'>Changing the port</h2><p>Set it.</p>"),
+    "install": html(
+        "Installing Pumpkin",
+        "<p>It runs on Linux.</p><span id='old-port'></span><h2 id='port'>Changing the port</h2><p>Set it.</p>",
+    ),
     "keys": html("Signing keys", "<p>Signed.</p><h2 id='rotate'>Rotating keys</h2><p>Rotate keys once a year.</p>"),
 }
 QUESTIONS: list[dict[str, Any]] = [
@@ -127,6 +130,14 @@ async def test_strategies_are_compared_judged_and_reported(place: Place, tmp_pat
     status, told, asked = await place.answered(tmp_path, endpoint, strategies=("vanilla", "rit"))
     assert (status, asked) == (0, 0)
     assert "4 answers, 4 of them there already." in told
+
+
+async def test_gold_may_be_named_by_any_anchor_of_its_section(place: Place, tmp_path: Path) -> None:
+    asked = {"question": "How do I change the port?", "sections": ["install.html#old-port"]}
+    (tmp_path / "aliases.jsonl").write_text(json.dumps(asked), encoding="utf-8")
+    await place.evaluated(tmp_path / "out", questions=tmp_path / "aliases.jsonl", strategies=("rit",))
+    rows = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["rows"]
+    assert [(row["contender"]["reader"], row["recall"]) for row in rows] == [("top", 1.0), ("oracle", 1.0)]
 
 
 async def test_a_changed_number_asks_again_only_whom_it_concerns(place: Place, tmp_path: Path) -> None:

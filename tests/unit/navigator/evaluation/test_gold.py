@@ -28,6 +28,18 @@ def found(*gold: Gold) -> Resolved:
     return resolve(EvalQuestion("q", "?", gold=gold), PAGES)
 
 
+def test_an_alias_of_a_section_finds_it_where_no_section_has_that_anchor_of_its_own() -> None:
+    aliases = {USE.key: {"older": node("use#second"), "first": node("use#second")}}
+    library = Library(PAGES, aliases)
+
+    def nodes(anchor: str) -> frozenset[str]:
+        return library.resolve(EvalQuestion("q", "?", gold=(Gold(USE.key, anchor),))).nodes
+
+    assert [nodes("older"), nodes("first"), nodes("none")] == [{node("use#second")}, {node("use#first")}, frozenset()]
+    asked = [EvalQuestion("q", "?", gold=(Gold(USE.key, "older"), Gold(INSTALL.key, "apt"), Gold("no.html", "x")))]
+    assert Library(PAGES).without_section(asked) == {USE.key}
+
+
 def test_a_page_is_all_its_nodes() -> None:
     assert found(Gold(INSTALL.key)).nodes == {heading.id for heading in INSTALL.headings}
 
