@@ -46,6 +46,9 @@ class StrategiesSettings(SettingsTable):
     chunks: int = Field(
         default=5, ge=1, le=200, description="vanilla, rdr2: chunks that a question is answered or routed from (k)."
     )
+    read_on: bool = Field(
+        default=True, description="agentic: whether it may also read around a passage; the paper's only searches."
+    )
     document: Literal["page", "subtree"] = Field(
         default="page", description="pageindex: what a document is: a page, or the pages under one parent."
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from navigator.answer import Passage
+from navigator.models.given_text import given_text
 from navigator.ports import ModelTurn, Tool, ToolResult, ToolTurn, Turn, UserTurn
 
 Json = dict[str, Any]
@@ -182,7 +183,7 @@ def _search_results(passages: Sequence[Passage]) -> list[Json]:
             "type": "search_result",
             "source": passage.link,
             "title": _path(passage),
-            "content": _texts(*(passage.blocks[index].shown for index in _shown(passage))),
+            "content": _texts(*(given_text(passage.blocks[index]) for index in _shown(passage))),
             "citations": {"enabled": True},
         }
         for passage in passages
@@ -192,7 +193,7 @@ def _search_results(passages: Sequence[Passage]) -> list[Json]:
 
 def _plain(passages: Sequence[Passage]) -> str:
     sections = [
-        "\n\n".join([f"[{passage.number}] {_path(passage)}", *(passage.blocks[i].shown for i in _shown(passage))])
+        "\n\n".join([f"[{passage.number}] {_path(passage)}", *(given_text(passage.blocks[i]) for i in _shown(passage))])
         for passage in passages
     ]
     return "\n\n\n".join([HOW_TO_CITE.format(number=passages[0].number), *sections])
@@ -204,7 +205,7 @@ def _path(passage: Passage) -> str:
 
 def _shown(passage: Passage) -> tuple[int, ...]:
     """The blocks with anything to read in them: the API takes no blank text."""
-    return tuple(index for index, block in enumerate(passage.blocks) if block.shown.strip())
+    return tuple(index for index, block in enumerate(passage.blocks) if given_text(block).strip())
 
 
 def _texts(*texts: str) -> list[Json]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from navigator.answer import Passage
+from navigator.models.given_text import given_text
 from navigator.ports import ModelTurn, Tool, ToolTurn, Turn, UserTurn
 
 CHARACTERS_PER_TOKEN = 4
@@ -43,4 +44,4 @@ def texts_given(system: str, turns: Sequence[Turn], tools: Sequence[Tool]) -> It
 def _texts_of(passages: Iterable[Passage]) -> Iterator[str]:
     for passage in passages:
         yield " › ".join(passage.path)
-        yield from (block.text for block in passage.blocks)
+        yield from map(given_text, passage.blocks)

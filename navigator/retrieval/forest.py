@@ -64,22 +64,30 @@ def _below(path: tuple[str, ...], title: str) -> tuple[str, ...]:
 
 
 class Numbering:
-    """Numbers for the nodes that one question is shown: given once, never reused."""
+    """Numbers for what one question is shown, nodes and chunks, by their ids: given once, never reused."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._nodes: dict[int, str] = {}
+        self._ids: dict[int, tuple[str, ...]] = {}
 
-    def of(self, node_id: str) -> int:
-        if node_id not in self._numbers:
-            number = len(self._numbers) + 1
-            self._numbers[node_id] = number
-            self._nodes[number] = node_id
-        return self._numbers[node_id]
+    def of(self, shown_id: str, *parts: str) -> int:
+        """The number of this, and of `parts` of it that have none yet."""
+        number = self._numbers.setdefault(shown_id, len(self._ids) + 1)
+        fresh = [part for part in parts if part not in self._numbers]
+        self._numbers.update(dict.fromkeys(fresh, number))
+        self._ids[number] = (*self._ids.get(number, (shown_id,)), *fresh)
+        return number
+
+    def known(self, shown_id: str) -> int | None:
+        return self._numbers.get(shown_id)
 
     def node(self, number: int) -> str | None:
         """The node that was shown under this number; None for a number never given."""
-        return self._nodes.get(number)
+        return self.ids(number)[0] if number in self._ids else None
+
+    def ids(self, number: int) -> tuple[str, ...]:
+        """All that was shown under this number; empty for a number never given."""
+        return self._ids.get(number, ())
 
 
 def induce(

@@ -82,14 +82,45 @@ class ChunkPassages:
         self._count = count
         self._languages = languages
 
-    async def passages(self, hits: Sequence[Hit], numbering: Numbering) -> list[Passage]:
-        """The chunks as passages, in the order of the hits, each once; what is no longer there is left out. A chunk has a
-        number of its own, one that is all of its node the node's."""
-        found: dict[int, Passage] = {}
-        for hit, part, whole in await self.read(hits):
-            number = numbering.of(hit.node_id if whole else hit.chunk_id)
-            found.setdefault(number, replace(part, number=number))
-        return list(found.values())
+    async def passages(
+        self, hits: Sequence[Hit], numbering: Numbering, read: Sequence[Passage] = ()
+    ) -> tuple[list[Passage], list[int]]:
+        """The chunks as passages, sections in the order of the hits, and the numbers of those that are in `read` already.
+        Neighbouring chunks of a section are one passage under one number, that of the section where they are all of it.
+        Equal text is given once; what is no longer there is left out."""
+        again: dict[int, None] = {}
+        sections: dict[str, dict[str, tuple[Located, Passage]]] = {}
+        done = {passage.number for passage in read}
+        for hit, node, whole in await self._nodes(hits):
+            known = {numbering.known(hit.node_id), numbering.known(hit.chunk_id)} & done
+            if known:
+                again.update(dict.fromkeys(number for number in known if number))
+            else:
+                sections.setdefault(hit.node_id, {})[hit.chunk_id] = node, whole
+        found = [
+            replace(part, number=numbering.of(*ids)) for chunks in sections.values() for part, ids in self._runs(chunks)
+        ]
+        fresh, twins = distinct(found, read)
+        return fresh, [*again, *(number for number in twins.values() if number in done and number not in again)]
+
+    def _runs(self, chunks: Mapping[str, tuple[Located, Passage]]) -> Iterator[tuple[Passage, tuple[str, ...]]]:
+        """Chunks of one section as passages without a number, in document order; the ids of each."""
+        node, whole = next(iter(chunks.values()))
+        spans = {chunk_id: self.text_of(node, chunk_id) for chunk_id in chunks}
+        if None in spans.values():
+            yield whole, (whole.node_id, *chunks)
+            return
+        runs: list[tuple[int, int, list[str]]] = []
+        for chunk_id, span in sorted(spans.items(), key=lambda item: item[1] or (0, 0)):
+            begin, end = span or (0, 0)
+            if runs and runs[-1][1] == begin:
+                runs[-1] = (runs[-1][0], end, [*runs[-1][2], chunk_id])
+            else:
+                runs.append((begin, end, [chunk_id]))
+        for begin, end, ids in runs:
+            part = self._part(whole, (begin, end))
+            if part is not None:
+                yield part, (whole.node_id, *ids) if part.blocks == whole.blocks else tuple(ids)
 
     async def read(self, hits: Sequence[Hit]) -> list[tuple[Hit, Passage, bool]]:
         """What each chunk says, as a passage without a number (0), and whether that is all of its node."""
@@ -154,6 +185,25 @@ class ChunkPassages:
         """None for a chunk of blank text: there is nothing to read in it."""
         at, blocks = (0, whole.blocks) if span is None else blocks_within(whole.blocks, *span)
         return replace(whole, at=at, blocks=blocks) if blocks else None
+
+
+def distinct(passages: Sequence[Passage], read: Sequence[Passage] = ()) -> tuple[list[Passage], dict[int, int]]:
+    """Those that say what neither an earlier one nor one in `read` says word for word; and of each other one the number,
+    with that of the passage that says it."""
+    known = {_words_of(passage): passage.number for passage in read}
+    kept: list[Passage] = []
+    twins: dict[int, int] = {}
+    for passage in passages:
+        first = known.setdefault(_words_of(passage), passage.number)
+        if first == passage.number:
+            kept.append(passage)
+        else:
+            twins[passage.number] = first
+    return kept, twins
+
+
+def _words_of(passage: Passage) -> tuple[str, ...]:
+    return tuple(block.text for block in passage.blocks)
 
 
 def blocks_within(blocks: Sequence[Block], begin: int, end: int) -> tuple[int, tuple[Block, ...]]:

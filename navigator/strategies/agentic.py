@@ -1,9 +1,10 @@
-"""Agentic search (RIT-RAG section 3, "Agentic Search", and 5.1): one tool that searches for chunks, called until the model
+"""Agentic search (RIT-RAG section 3, "Agentic Search", and 5.1): a tool that searches for chunks, called until the model
 has what it needs, within B calls; and what Interact-RAG shares with it.
 
 The model writes the queries; it reads every chunk that a search gives and sees nothing of the pages around them. How many
 chunks that are no paper says: StrategyBounds.search_chunks. Every tool gives text. A chunk is given once a question; given
-again, it is only named.
+again, it is only named. Ours, unless StrategyBounds.read_on is False: a second tool reads on around a passage, which a
+chunk's borders may have cut off.
 """
 
 from __future__ import annotations
@@ -12,21 +13,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from ingest.model import Scope
+from ingest.model import Chunk, Scope
 from ingest.ports import Hit
-from navigator.agent.arguments import text_argument
+from navigator.agent.arguments import ToolError, number_arguments, text_argument
 from navigator.agent.loop import LoopConfig, Toolbox, numbers_listed, walk
 from navigator.agent.prompts import RitBounds, evidence, opening
 from navigator.agent.run import AnswerRun, ReadingSession
-from navigator.answer import Answer, Step
+from navigator.answer import Answer, Passage, Step
 from navigator.ports import Tool, ToolCall, ToolResult, UserTurn
 from navigator.retrieval.forest import Numbering
 from navigator.retrieval.passages import ChunkPassages
 from navigator.retrieval.retriever import Retriever
+from navigator.strategies.matching import around
 from navigator.strategies.rit import NEAREST_SECTIONS
 from navigator.strategies.strategy import StrategyBounds
 
 NOTHING = "Nothing matches this. Try other words."
+GONE = "This is no longer there."
+READ_ALL = "You have read all of this page."
 
 
 class SearchToolbox(Toolbox):
@@ -51,10 +55,7 @@ class SearchToolbox(Toolbox):
         self, call: ToolCall, step: Step, hits: Sequence[Hit], nothing: str = NOTHING
     ) -> tuple[Step, ToolResult]:
         """Chunks as the result of a call. `nothing`: what is said where there is none."""
-        numbering = self.session.numbering
-        passages = await self._parts.passages(hits, numbering)
-        again = [passage.number for passage in passages if self.session.has(passage.number)]
-        fresh = tuple(passage for passage in passages if not self.session.has(passage.number))
+        fresh, again = await self._parts.passages(hits, self.session.numbering, self.session.passages)
         self.session.read(fresh)
         if not self.session.nearest:
             self.session.nearest = await self._parts.sections(
@@ -64,10 +65,32 @@ class SearchToolbox(Toolbox):
         remarks = [
             f"Given by {call.name}, in this order: {numbers_listed(given)}." if given else "",
             f"You have read {numbers_listed(again)} already; see above." if again else "",
-            "" if passages else nothing,
+            "" if fresh or again else nothing,
         ]
         text = " ".join(remark for remark in remarks if remark)
-        return replace(step, numbers=tuple(given)), ToolResult(call.id, text, passages=fresh)
+        return replace(step, numbers=tuple(given)), ToolResult(call.id, text, passages=tuple(fresh))
+
+    async def _around(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        passage = self._passage(call)
+        chunks = await self._parts.of_page(passage.page_key)
+        ids = set(self.session.numbering.ids(passage.number))
+        centre = ids if ids.intersection(chunk.id for chunk in chunks) else {passage.node_id}
+        near = around(chunks, centre, {chunk.id for chunk in self._unread(chunks)}, self._chunks)
+        nothing = READ_ALL if passage.node_id in {chunk.node_id for chunk in chunks} else GONE
+        return await self._give(call, replace(step, query=" › ".join(passage.path)), unscored(near), nothing)
+
+    def _passage(self, call: ToolCall) -> Passage:
+        """The passage that a call names. Raises ToolError."""
+        asked = number_arguments(call.arguments, "passage", call.name)
+        read = {passage.number: passage for passage in self.session.passages}
+        if len(asked) > 1 or asked[0] not in read:
+            raise ToolError(f"{call.name} takes the number of one passage that you have read.")
+        return read[asked[0]]
+
+    def _unread(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        """Those that were read neither by themselves nor with their whole node."""
+        read = {shown for passage in self.session.passages for shown in self.session.numbering.ids(passage.number)}
+        return [chunk for chunk in chunks if not read.intersection((chunk.id, chunk.node_id))]
 
 
 class SearchStrategy:
@@ -76,8 +99,8 @@ class SearchStrategy:
     with them, as lines of a list."""
 
     name: ClassVar[str]
-    how: ClassVar[str]
-    toolbox: ClassVar[type[SearchToolbox]]
+    how: str
+    toolbox: type[SearchToolbox]
 
     def __init__(
         self, retriever: Retriever, parts: ChunkPassages, rit_bounds: RitBounds, bounds: StrategyBounds
@@ -114,28 +137,38 @@ How to work
 {evidence("the tools returned", model_cites=model_cites)}"""
 
 
-SEARCH_TOOL = Tool(
-    name="search",
-    description="Search the documentation by meaning and words together. Gives the passages that match best, with text.",
-    schema={
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What to look for, in the words the documentation would use."}
-        },
-        "required": ["query"],
-        "additionalProperties": False,
-    },
+def passage_tool(name: str, description: str, /, **arguments: tuple[str, str]) -> Tool:
+    """`arguments`: for each its JSON type and what it is."""
+    properties = {argument: {"type": kind, "description": what} for argument, (kind, what) in arguments.items()}
+    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return Tool(name, description, schema)
+
+
+PASSAGE_NUMBER = ("integer", "The number of a passage that you have read.")
+
+SEARCH_TOOL = passage_tool(
+    "search",
+    "Search the documentation by meaning and words together. Gives the passages that match best, with text.",
+    query=("string", "What to look for, in the words the documentation would use."),
+)
+AROUND_TOOL = passage_tool(
+    "around",
+    "What stands before and after a passage on its page, as far as you have not read it yet.",
+    passage=PASSAGE_NUMBER,
 )
 
 HOW_TO_SEARCH = """\
 - Call `search` with what to look for. If what comes back does not settle the question, search again in other words, or \
 for the part that is missing. A question of several parts takes a search each; you may call several at once."""
+HOW_TO_READ_ON = """
+- Where a passage breaks off, or what is missing must stand near it, call `around` with its number: it is told with each \
+result."""
 
 
-class AgenticToolbox(SearchToolbox):
+class SearchOnlyToolbox(SearchToolbox):
     """Search, for one question."""
 
-    tools = (SEARCH_TOOL,)
+    tools: ClassVar[tuple[Tool, ...]] = (SEARCH_TOOL,)
     reads = frozenset({SEARCH_TOOL.name})
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
@@ -144,9 +177,29 @@ class AgenticToolbox(SearchToolbox):
         return await self._give(call, replace(step, query=query), found.hits)
 
 
+class AgenticToolbox(SearchOnlyToolbox):
+    """Search, and around a passage."""
+
+    tools = (SEARCH_TOOL, AROUND_TOOL)
+    reads = frozenset({SEARCH_TOOL.name, AROUND_TOOL.name})
+
+    async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
+        return await (self._around(call, step) if call.name == AROUND_TOOL.name else super()._call(call, step))
+
+
 class Agentic(SearchStrategy):
     """The strategy `agentic`."""
 
     name = "agentic"
-    how = HOW_TO_SEARCH
-    toolbox = AgenticToolbox
+
+    def __init__(
+        self, retriever: Retriever, parts: ChunkPassages, rit_bounds: RitBounds, bounds: StrategyBounds
+    ) -> None:
+        super().__init__(retriever, parts, rit_bounds, bounds)
+        self.how = HOW_TO_SEARCH + (HOW_TO_READ_ON if bounds.read_on else "")
+        self.toolbox = AgenticToolbox if bounds.read_on else SearchOnlyToolbox
+
+
+def unscored(chunks: Sequence[Chunk]) -> list[Hit]:
+    """In this order; the score says nothing."""
+    return [Hit(chunk.id, chunk.node_id, chunk.page_key, 0.0) for chunk in chunks]

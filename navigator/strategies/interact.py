@@ -9,17 +9,23 @@ gives (Bounds.search_chunks, so that strategies compare). There the model is tra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.model import Chunk
-from ingest.ports import Hit
-from navigator.agent.arguments import ToolError, number_arguments, text_argument
-from navigator.answer import Passage, Step
-from navigator.ports import Tool, ToolCall, ToolResult
+from navigator.agent.arguments import text_argument
+from navigator.answer import Step
+from navigator.ports import ToolCall, ToolResult
 from navigator.retrieval.retriever import fuse
-from navigator.strategies.agentic import SearchStrategy, SearchToolbox
-from navigator.strategies.matching import around, by_words, naming
+from navigator.strategies.agentic import (
+    AROUND_TOOL,
+    GONE,
+    PASSAGE_NUMBER,
+    READ_ALL,
+    SearchStrategy,
+    SearchToolbox,
+    passage_tool,
+    unscored,
+)
+from navigator.strategies.matching import by_words, naming
 
 CANDIDATE_CHUNKS = 100
 """Among so many chunks a name, or the best of a page, is looked for."""
@@ -27,46 +33,27 @@ CANDIDATE_CHUNKS = 100
 KAPPA = 60
 """Of the fusion of meaning and words on one page (RIT-RAG App. B.1)."""
 
-GONE = "This is no longer there."
-READ_ALL = "You have read all of this page."
-
-
-def _tool(name: str, description: str, /, **arguments: tuple[str, str]) -> Tool:
-    """`arguments`: for each its JSON type and what it is."""
-    properties = {argument: {"type": kind, "description": what} for argument, (kind, what) in arguments.items()}
-    schema = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
-    return Tool(name, description, schema)
-
-
-_PASSAGE_NUMBER = ("integer", "The number of a passage that you have read.")
-
-MEANING_TOOL = _tool(
+MEANING_TOOL = passage_tool(
     "search",
     "Search by meaning. Gives the passages that come nearest, in whatever words they say it.",
     query=("string", "What to look for, as a sentence or a question."),
 )
-KEYWORD_TOOL = _tool(
+KEYWORD_TOOL = passage_tool(
     "keyword",
     "Search by exact words: options, error codes, commands, identifiers. Rare words count most.",
     query=("string", "The words, separated by spaces."),
 )
-ENTITY_TOOL = _tool(
+ENTITY_TOOL = passage_tool(
     "entity",
     "Passages that hold a name exactly as given, in their text or their title. One name at a time.",
     name=("string", "The name: of a product, a feature, a parameter, a message."),
 )
-PAGE_TOOL = _tool(
+PAGE_TOOL = passage_tool(
     "page",
     "Search one page: the page of a passage. Gives passages of it that you have not read yet.",
-    passage=_PASSAGE_NUMBER,
+    passage=PASSAGE_NUMBER,
     query=("string", "What to look for on that page."),
 )
-AROUND_TOOL = _tool(
-    "around",
-    "What stands before and after a passage on its page, as far as you have not read it yet.",
-    passage=_PASSAGE_NUMBER,
-)
-
 HOW_TO_INTERACT = """\
 - Choose the tool for what is missing: `search` where you know what it means, `keyword` where you know the words, `entity` \
 where it must be about one name, `page` where the right page is found and the right place is not, `around` where a passage \
@@ -112,33 +99,11 @@ class InteractToolbox(SearchToolbox):
         chunks = await self._parts.of_page(passage.page_key)
         near = await self._retriever.dense(query, self._scope, CANDIDATE_CHUNKS)
         by_meaning = [hit for hit in near.hits if hit.page_key == passage.page_key]
-        ranked = fuse([by_meaning, _hits(by_words(chunks, self._retriever.analysed(query)))], KAPPA)
+        ranked = fuse([by_meaning, unscored(by_words(chunks, self._retriever.analysed(query)))], KAPPA)
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(ranked)}
         best = sorted(self._unread(chunks), key=lambda chunk: ranks.get(chunk.id, len(ranks)))
         nothing = READ_ALL if chunks else GONE
-        return await self._give(call, replace(step, query=query), _hits(best[: self._chunks]), nothing)
-
-    async def _around(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
-        passage = self._passage(call)
-        chunks = await self._parts.of_page(passage.page_key)
-        key = self.session.numbering.node(passage.number)
-        centre = key if key in {chunk.id for chunk in chunks} else passage.node_id
-        near = around(chunks, centre, {chunk.id for chunk in self._unread(chunks)}, self._chunks)
-        nothing = READ_ALL if passage.node_id in {chunk.node_id for chunk in chunks} else GONE
-        return await self._give(call, replace(step, query=" › ".join(passage.path)), _hits(near), nothing)
-
-    def _passage(self, call: ToolCall) -> Passage:
-        """The passage that a call names. Raises ToolError."""
-        asked = number_arguments(call.arguments, "passage", call.name)
-        read = {passage.number: passage for passage in self.session.passages}
-        if len(asked) > 1 or asked[0] not in read:
-            raise ToolError(f"{call.name} takes the number of one passage that you have read.")
-        return read[asked[0]]
-
-    def _unread(self, chunks: Sequence[Chunk]) -> list[Chunk]:
-        """Those that were read neither by themselves nor with their whole node."""
-        read = {self.session.numbering.node(passage.number) for passage in self.session.passages}
-        return [chunk for chunk in chunks if not read.intersection((chunk.id, chunk.node_id))]
+        return await self._give(call, replace(step, query=query), unscored(best[: self._chunks]), nothing)
 
 
 class Interact(SearchStrategy):
@@ -147,8 +112,3 @@ class Interact(SearchStrategy):
     name = "interact"
     how = HOW_TO_INTERACT
     toolbox = InteractToolbox
-
-
-def _hits(chunks: Sequence[Chunk]) -> list[Hit]:
-    """In this order; the score says nothing."""
-    return [Hit(chunk.id, chunk.node_id, chunk.page_key, 0.0) for chunk in chunks]

@@ -38,11 +38,11 @@ def by_words(chunks: Sequence[Chunk], wanted: Sequence[str]) -> list[Chunk]:
     return [chunks[i] for i in order if scores[i] > 0]
 
 
-def around(chunks: Sequence[Chunk], centre: str, allowed: Set[str], count: int) -> list[Chunk]:
+def around(chunks: Sequence[Chunk], centre: Set[str], allowed: Set[str], count: int) -> list[Chunk]:
     """Of a page's chunks the `count` nearest to one, in document order: first the others of its node, then what stands
-    after and before (of two equally near the later). `centre`: the id of that chunk, or of a node; none where the page no longer holds it. `allowed`: the
-    ids to choose from."""
-    at = [index for index, chunk in enumerate(chunks) if centre in (chunk.id, chunk.node_id)]
+    after and before (of two equally near the later). `centre`: the ids of neighbouring chunks, or of
+    a node; none where the page no longer holds them. `allowed`: the ids to choose from."""
+    at = [index for index, chunk in enumerate(chunks) if not centre.isdisjoint((chunk.id, chunk.node_id))]
     if not at:
         return []
     own = chunks[at[0]].node_id

@@ -38,7 +38,7 @@ class Vanilla:
         asked, numbering = run.asked, run.session.numbering
         started = time.monotonic()
         hits = (await self._retriever.hybrid(asked.question, asked.scope, self._bounds.chunks)).hits
-        passages = await self._parts.passages(hits, numbering)
+        passages, _ = await self._parts.passages(hits, numbering)
         run.session.read(passages)
         run.session.nearest = await self._parts.sections(hits, numbering, NEAREST_SECTIONS)
         given = tuple(passage.number for passage in passages)

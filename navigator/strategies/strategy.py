@@ -20,7 +20,8 @@ class StrategyBounds:
     calls of agentic search, Interact-RAG and PageIndex (RIT-RAG 5.1: B = 10). `search_chunks`: chunks that one search
     gives (no paper names a number). `document_chunks`: chunks by which PageIndex picks its document; `document`: what a
     document is to it. `expansions`: RDR2's E (0 to 5 tried in the paper); `structure`: whether RDR2's router sees
-    headings (its ablation: RDR2 5.2)."""
+    headings (its ablation: RDR2 5.2). `read_on`: whether agentic search may also read around a passage, which its paper does
+    not let it."""
 
     chunks: int = 5
     budget: int = 10
@@ -29,6 +30,7 @@ class StrategyBounds:
     document: Document = "page"
     expansions: int = 3
     structure: bool = True
+    read_on: bool = True
 
 
 class Strategy(Protocol):

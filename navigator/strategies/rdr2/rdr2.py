@@ -29,7 +29,7 @@ from navigator.agent.run import AnswerRun
 from navigator.answer import Answer, Passage, Step
 from navigator.errors import ModelError
 from navigator.ports import Model, UserTurn
-from navigator.retrieval.passages import ChunkPassages
+from navigator.retrieval.passages import ChunkPassages, distinct
 from navigator.retrieval.retriever import Retriever
 from navigator.strategies.rdr2.actions import Routed
 from navigator.strategies.rdr2.pages import Anchored, anchored
@@ -88,9 +88,8 @@ class Rdr2:
         )
         session.nearest = await self._parts.sections(found.hits, session.numbering, NEAREST_SECTIONS)
         routed = await self._route(run, found.pages)
-        passages, left_out = self._fitting(
-            [p for each in routed for p in each.page.passages(each.selected, session.numbering)]
-        )
+        chosen = [p for each in routed for p in each.page.passages(each.selected, session.numbering)]
+        passages, left_out = self._fitting(distinct(chosen)[0])
         if not passages:
             return run.not_found()
         session.read(passages)

@@ -217,15 +217,28 @@ async def test_around_gives_the_rest_of_the_section_then_what_stands_next(long_s
     first, second = answer.trace.passages[:2]
     assert first.at < second.at <= first.at + len(first.blocks), "the chunk that follows"
     whole, _ = await answered(long_site, calls[0], calls[1], bounds=StrategyBounds(search_chunks=50))
-    assert len(whole.trace.passages) == len(await site_chunks(long_site))
     order = [(passage.path, passage.at) for passage in whole.trace.passages if passage.number != 1]
     assert order == sorted(order)
+    assert len(order) == len(set(order)) == 5, "four sections, the first passage between two parts of its own"
     assert answer.trace.steps[1].query == "Reference › Section 1"
 
 
-async def site_chunks(site: IndexedSite) -> frozenset[str]:
-    outlines = await site.trees.outlines([LONG])
-    return outlines[LONG].chunk_ids
+async def test_neighbouring_chunks_are_one_passage_and_agentic_search_reads_on_from_it(long_site: IndexedSite) -> None:
+    calls: list[Call] = [("search", {"query": "Part 1 bolt nut washer"}), ("around", {"passage": 1})]
+    answer, requests = await answered(long_site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=50))
+    assert {len(step.numbers) for step in answer.trace.steps} == {4, 0}, "four sections, each whole"
+    assert "all of this page" in str(requests[2].last)
+    some, _ = await answered(long_site, *calls, strategy="agentic", bounds=StrategyBounds(search_chunks=1))
+    assert len(some.trace.passages) == 2
+    assert len({passage.path for passage in some.trace.passages}) == 1
+
+
+async def test_the_papers_agentic_search_has_nothing_but_search(long_site: IndexedSite) -> None:
+    calls: list[Call] = [("search", {"query": "Part 1.4"}), ("around", {"passage": 1})]
+    answer, requests = await answered(long_site, *calls, strategy="agentic", bounds=StrategyBounds(read_on=False))
+    assert [tool["name"] for tool in requests[0].body["tools"]] == ["search"]
+    assert "around" not in str(requests[0].body["system"])
+    assert "no tool" in (answer.trace.steps[1].error or "")
 
 
 @pytest.mark.parametrize("passage", [99, "abc", [1, 2], None, 0, -1])

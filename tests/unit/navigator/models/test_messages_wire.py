@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ingest.model import Block
 from navigator.agent.prompts import RIT_TOOLS
 from navigator.answer import Usage
+from navigator.models.given_text import given_text
 from navigator.models.messages import Conversation, Form, SearchResultSource, Verbatim, request_body, sources
 from navigator.models.prices import PUBLISHED, Prices
 from navigator.models.reply import StreamedReply, replayed
@@ -87,7 +88,7 @@ def test_every_citable_block_of_a_request_leads_back_to_the_block_that_was_read(
     for sent, source in zip(found, known, strict=True):
         read = conversation.passages[source.passage]
         assert sent["source"] == read.link
-        assert [each["text"] for each in sent["content"]] == [read.blocks[i].shown for i in source.blocks]
+        assert [each["text"] for each in sent["content"]] == [given_text(read.blocks[i]) for i in source.blocks]
 
 
 def test_a_citation_leads_past_blank_blocks_and_passages_without_text() -> None:

@@ -86,7 +86,7 @@ ALL = {each.id for each in PAGE}
 
 
 def near(centre: str, count: int, allowed: set[str] = ALL) -> list[str]:
-    return [each.id for each in around(PAGE, centre, allowed - {centre}, count)]
+    return [each.id for each in around(PAGE, {centre}, allowed - {centre}, count)]
 
 
 def test_around_a_chunk_stand_the_others_of_its_node_then_what_is_nearest() -> None:
@@ -112,7 +112,12 @@ def test_nothing_stands_around_what_is_gone() -> None:
 
 @given(st.sampled_from(PAGE), st.sets(st.sampled_from(sorted(ALL))), st.integers(0, 9))
 def test_neighbours_are_in_document_order_as_many_as_there_are(centre: Chunk, allowed: set[str], count: int) -> None:
-    given_back = around(PAGE, centre.id, allowed, count)
+    given_back = around(PAGE, {centre.id}, allowed, count)
     assert given_back == [each for each in PAGE if each in given_back]
     assert {each.id for each in given_back} <= allowed
     assert len(given_back) == min(count, len(allowed))
+
+
+def test_around_neighbours_that_were_read_as_one_stands_what_is_before_and_after_them() -> None:
+    unread = ALL - {"c3", "c4"}
+    assert [each.id for each in around(PAGE, {"c3", "c4"}, unread, 3)] == ["c2", "c5", "c6"]

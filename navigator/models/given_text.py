@@ -1,0 +1,38 @@
+"""A block as a model is given it: Markdown, so that code is seen as code and a table as a table. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from ingest.model import Block
+
+_TICKS = re.compile(r"`+")
+
+
+def given_text(block: Block) -> str:
+    """Code in a fence with its language, a table with its first row as the header; else as a reader sees it."""
+    if not block.text.strip():
+        return ""
+    match block.kind:
+        case "code":
+            return fenced(block.text, block.language or "")
+        case "table":
+            return _table(block.text)
+        case _:
+            return block.shown
+
+
+def fenced(code: str, language: str) -> str:
+    """In a fence longer than any run of backticks inside."""
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}"
+
+
+def _table(text: str) -> str:
+    """All rows as long as the longest. A table of one column, or of one row, is lines."""
+    rows = [line.replace("|", "\\|").split("\t") for line in text.split("\n") if line.strip()]
+    columns = max(map(len, rows))
+    if columns == 1 or len(rows) == 1:
+        return text.replace("\t", " | ")
+    header, *body = (f"| {' | '.join([*row, *[''] * (columns - len(row))])} |" for row in rows)
+    return "\n".join([header, "|" + "---|" * columns, *body])
