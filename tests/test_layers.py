@@ -103,7 +103,7 @@ PURE = (
     "ingest/tree/site_tree.py", "ingest/ports.py", "ingest/text/*.py", "ingest/urls.py", "ingest/watch/schedule.py",
     "navigator/answer.py", "navigator/retrieval/node_selection.py", "navigator/codec.py", "navigator/enrichment/note_prompts.py",
     "navigator/errors.py",
-    "navigator/evaluation/gold.py", "navigator/evaluation/judging/inquiry.py",
+    "navigator/evaluation/gold.py", "navigator/evaluation/judging/inquiry.py", "navigator/evaluation/judging/blind.py",
     "navigator/evaluation/judging/rubrics.py", "navigator/evaluation/metrics.py",
     "navigator/evaluation/questions.py", "navigator/evaluation/report/[!p]*.py", "navigator/evaluation/results.py",
     "navigator/evaluation/statistics.py", "navigator/extracts/[!m]*.py", "navigator/question/__init__.py", "navigator/question/word_counts.py", "navigator/retrieval/forest.py",

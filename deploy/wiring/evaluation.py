@@ -39,7 +39,7 @@ HELPED_BY_NOTES = ("rit", "pageindex")
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
     """What `ritbot eval` was asked for. `judge` None: where there is a model and a gold answer. `readers`: in the place of
-    the model."""
+    the model. `blind`: a form is written for people to judge by; `verdicts`: such a form, filled in."""
 
     questions: Path
     strategies: tuple[str, ...] = FOR_PEOPLE
@@ -52,6 +52,8 @@ class EvalOptions:
     judge: bool | None = None
     grades: bool = False
     readers: tuple[str, ...] = ()
+    blind: bool = False
+    verdicts: Path | None = None
     concurrency: int | None = None
 
     @property
@@ -75,7 +77,7 @@ def checked_options(settings: Settings, wanted: EvalOptions, questions: Sequence
         wanted = replace(wanted, readers=READERS)
     gold = any(question.answers or question.nuggets for question in questions) or wanted.grades
     if not wanted.readers:
-        judge = gold if wanted.judge is None else wanted.judge
+        judge = (gold and wanted.verdicts is None) if wanted.judge is None else wanted.judge
         if judge and not gold:
             raise SettingsError("there is nothing to judge by: no question has an answer or nuggets")
         if wanted.grades and not judge:
@@ -86,7 +88,7 @@ def checked_options(settings: Settings, wanted: EvalOptions, questions: Sequence
         return wanted
     if "none" in wanted.strategies:
         raise SettingsError("the strategy none is a model alone: it needs one, and no scripted reader in its place")
-    if wanted.judge or wanted.grades:
+    if wanted.judge or wanted.grades or wanted.blind or wanted.verdicts:
         raise SettingsError("scripted readers give no answers to judge: a model must be set, and --reader left out")
     return replace(wanted, judge=False)
 

@@ -17,6 +17,7 @@ from navigator.batch.ledger import Ledger
 from navigator.batch.runner import Progress, Show, rejects_the_sender, run_batch, unseen
 from navigator.errors import ModelError, ModelRejected
 from navigator.evaluation.folder import RunFolder
+from navigator.evaluation.judging.blind import Verdicts
 from navigator.evaluation.judging.judges import Examination
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.readers import ScriptedReader
@@ -75,6 +76,8 @@ class EvalRun:
         self.progress = Progress(len(self._pairs))
         self.outdated = 0
         self.judge_failed = ""
+        self.people: Verdicts = {}
+        """What people said of answers: it counts for more than what a model did."""
         for question, candidate in self._pairs:
             if self._result(question, candidate):
                 self.progress.known += 1
@@ -85,7 +88,11 @@ class EvalRun:
         """All there is by now, with what is thought of it."""
         judge = self.examination
         found = [(question, self._result(question, candidate)) for question, candidate in self._pairs]
-        return [judge.recall(question, result) if judge else result for question, result in found if result]
+        seen = [judge.recall(question, result) if judge else result for question, result in found if result]
+        return [
+            replace(result, verdict=self.people.get((result.question_id, result.contender), result.verdict))
+            for result in seen
+        ]
 
     def unanswered(self) -> list[tuple[EvalQuestion, Candidate]]:
         return [pair for pair in self._pairs if not self._result(*pair)]

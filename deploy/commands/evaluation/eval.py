@@ -30,7 +30,14 @@ from deploy.commands.command_line import (
 )
 from deploy.commands.display import INTERRUPTED
 from deploy.commands.evaluation.batch import DEFAULT_WORKERS, batch_bar, questions_in, spent
-from deploy.commands.evaluation.reports import page_writer, print_summary, write_reports
+from deploy.commands.evaluation.reports import (
+    BLIND_TOLD,
+    page_writer,
+    people_said,
+    print_summary,
+    write_blind_form,
+    write_reports,
+)
 from deploy.commands.evaluation.router_score import RouterScoreOptions, score
 from deploy.serving.answer_source import check_scope
 from deploy.settings.known_sites import known_sites
@@ -91,6 +98,12 @@ def command(
         list[str] | None,
         typer.Option(help="A scripted reader, top or oracle, in the place of the model; both where no model is set."),
     ] = None,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Write the answers under letters too, for people to judge by.")
+    ] = False,
+    verdicts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The form of --blind, filled in: what people said counts.")
+    ] = None,
     concurrency: Annotated[int | None, typer.Option(min=1, max=64, help="Questions under way side by side.")] = None,
     as_json: AsJson = False,
     config: Config = None,
@@ -100,7 +113,22 @@ def command(
     positive(max_cost, "--max-cost")
     told = errors if as_json else console
     if router is not None:
-        if any((questions_file, strategy, sweep, no_structure, out, site, version, judge is not None, grades, reader)):
+        if any(
+            (
+                questions_file,
+                strategy,
+                sweep,
+                no_structure,
+                out,
+                site,
+                version,
+                judge is not None,
+                grades,
+                reader,
+                blind,
+                verdicts,
+            )
+        ):
             fail("--router takes --limit, --max-cost, --max-tokens, --concurrency and --json, nothing else.")
         scored = RouterScoreOptions(router, limit, max_cost, max_tokens, concurrency)
         raise typer.Exit(run(score(settings, scored, told, as_json=as_json)))
@@ -120,6 +148,8 @@ def command(
         judge=judge,
         grades=grades,
         readers=tuple(dict.fromkeys(reader or ())),
+        blind=blind,
+        verdicts=verdicts,
         concurrency=concurrency,
     )
     status = run(evaluate(settings, wanted, known.scope(site or (), version), known.languages(), told))
@@ -162,9 +192,15 @@ async def evaluate(
             if not wanted.readers:
                 console.print(_told(_estimate(settings, run)), soft_wrap=True)
             known = await index_facts(stores, languages, scope, asked, outlines, aliases)
+            filled = wanted.verdicts.read_text(encoding="utf-8", errors="replace") if wanted.verdicts else None
             status = await _carry_out(run, console)
+            if filled is not None:
+                run.people = people_said(folder.path, filled, run)
             notes = _notes(settings, wanted, judges)
             summary = write_reports(folder.path, run, known, wanted.questions.stem, notes, page_writer())
+            if wanted.blind:
+                write_blind_form(folder.path, run)
+                console.print(BLIND_TOLD.format(folder=folder.path), soft_wrap=True)
     print_summary(console, summary, run, folder.path)
     return status
 
@@ -217,7 +253,11 @@ def _notes(settings: Settings, wanted: EvalOptions, judges: Judges | None) -> tu
     if wanted.readers:
         who = "No model answered: scripted readers stand in its place, and their tokens are an estimate."
     else:
-        who = f"Answers by {settings.model.name}, {f'judged by {judges.name}' if judges else 'judged by nobody'}."
+        whom = [
+            *(["people who did not know whose they were"] if wanted.verdicts else []),
+            *([judges.name] if judges else []),
+        ]
+        who = f"Answers by {settings.model.name}, judged by {' and '.join(whom) or 'nobody'}."
     return who, f"Seconds are measured with {_workers(settings, wanted)} questions under way side by side."
 
 

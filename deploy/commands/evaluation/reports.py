@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from deploy.settings.messages import SettingsError
 from deploy.wiring.evaluation import IndexFacts
+from navigator.evaluation.judging.blind import Verdicts, VerdictsError, blind_form, is_filled, read_verdicts
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.formats import interval, money, named, percent, seconds
 from navigator.evaluation.report.headline import headline
@@ -27,6 +29,12 @@ EVAL_EXTRA = frozenset({"jinja2", "matplotlib"})
 NO_PAGE = (
     "There is no report.html: its packages are not installed. `pip install '.[eval]'` in ritbot's checkout adds them; "
     "then run the same command again."
+)
+
+BLIND, KEY = Path("blind"), "blind-key.json"
+BLIND_TOLD = (
+    "For people to judge: give them {folder}/blind, and keep {folder}/blind-key.json. They read answers.md and fill in "
+    "verdicts.csv, which --verdicts reads back."
 )
 
 PageWriter = Callable[[RunSummary, Sequence[EvalQuestion], Sequence[Result], str], str]
@@ -67,10 +75,45 @@ def write_reports(
     else:
         (folder / PAGE).unlink(missing_ok=True)
     for name, text in texts.items():
-        half = folder / f"{name}.half"
-        half.write_text(text, encoding="utf-8")
-        os.replace(half, folder / name)
+        _write(folder / name, text)
     return summary
+
+
+def write_blind_form(folder: Path, run: EvalRun) -> None:
+    """A folder to hand to whoever judges, and the key beside it. Raises OSError, and SettingsError where a form that is
+    filled in would be written over."""
+    form = blind_form(run.questions, run.results())
+    (folder / BLIND).mkdir(exist_ok=True)
+    verdicts = folder / BLIND / "verdicts.csv"
+    if verdicts.exists() and (folder / KEY).exists() and (folder / KEY).read_text(encoding="utf-8") == form.key:
+        return
+    if verdicts.exists() and is_filled(verdicts.read_text(encoding="utf-8")):
+        raise SettingsError(f"{verdicts} is filled in, for other answers: move it away, then run --blind again")
+    for path, text in (
+        (BLIND / Path("answers.md"), form.answers),
+        (BLIND / Path("verdicts.csv"), form.verdicts),
+        (KEY, form.key),
+    ):
+        _write(folder / path, text)
+
+
+def people_said(folder: Path, filled: str, run: EvalRun) -> Verdicts:
+    """Raises SettingsError for a form that cannot be read."""
+    try:
+        return read_verdicts(filled, (folder / KEY).read_text(encoding="utf-8"), run.results())
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{folder / KEY} is not there: a form is filled in for the folder that --blind wrote it to"
+        ) from None
+    except VerdictsError as error:
+        raise SettingsError(*str(error).split("\n")) from error
+
+
+def _write(path: Path, text: str) -> None:
+    """In one piece."""
+    half = path.with_name(f"{path.name}.half")
+    half.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(half, path)
 
 
 def unfinished(run: EvalRun) -> list[str]:

@@ -140,6 +140,31 @@ async def test_gold_may_be_named_by_any_anchor_of_its_section(place: Place, tmp_
     assert [(row["contender"]["reader"], row["recall"]) for row in rows] == [("top", 1.0), ("oracle", 1.0)]
 
 
+async def test_people_judge_blind_and_what_they_said_is_in_the_report(place: Place, tmp_path: Path) -> None:
+    endpoint, asked = Endpoint(), dict[str, Any](strategies=("vanilla", "rit"))
+    status, told, _ = await place.answered(tmp_path, endpoint, blind=True, **asked)
+    assert status == 0
+    assert f"give them {tmp_path}/blind" in told
+    form = tmp_path / "blind" / "verdicts.csv"
+    head, *rows = form.read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 4
+    key = json.loads((tmp_path / "blind-key.json").read_text(encoding="utf-8"))
+    said = [f"{','.join(row.split(',')[:2])},{'yes' if 'port' in row else 'no'},seen" for row in rows]
+    form.write_text("\n".join([head, *said]), encoding="utf-8")
+    status, told, calls = await place.answered(tmp_path, endpoint, blind=True, verdicts=form, **asked)
+    assert (status, calls) == (0, 0)
+    figures = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert [(row["accuracy"]["hits"], row["accuracy"]["of"]) for row in figures["rows"]] == [(1, 2), (1, 2)]
+    assert "judged by people who did not know whose they were" in figures["notes"][0]
+    assert "seen" in form.read_text(encoding="utf-8"), "what is filled in stays"
+    assert sorted(entry["contender"] for entry in key["port"].values()) == ["rit", "vanilla"]
+    (tmp_path / "blind-key.json").unlink()
+    with pytest.raises(SettingsError, match=r"blind-key\.json is not there"):
+        await place.answered(tmp_path, endpoint, verdicts=form, **asked)
+    with pytest.raises(SettingsError, match="scripted readers give no answers to judge"):
+        await place.evaluated(tmp_path / "other", readers=("top",), blind=True)
+
+
 async def test_a_changed_number_asks_again_only_whom_it_concerns(place: Place, tmp_path: Path) -> None:
     await place.evaluated(tmp_path, strategies=("vanilla", "rit"), readers=("top",))
     sweep = {"n": (1,)}
