@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bot.freshness import ago
 from bot.terminal.markdown import AnswerMarkdown
-from navigator.answer import Answer, Citation, Passage, Step
+from navigator.answer import Answer, Citation, Passage, Step, Usage
 from navigator.citations.links import gate_of
 
 _NUMBERED = re.compile(r"^\s*(\d+): ")
@@ -94,7 +94,7 @@ def print_trace(console: Console, answer: Answer) -> None:
     parts = [
         f"{trace.calls} tool calls in {trace.turns} turns",
         f"{len(trace.passages)} sections read, {len(answer.sources)} cited",
-        f"{usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens} tokens in, {usage.output_tokens} out",
+        f"{usage.read_tokens} tokens in{_cached(usage)}, {usage.output_tokens} out",
         f"${usage.cost:.4f}" if usage.cost is not None else "no cost known",
         f"{trace.seconds:.1f} s",
         f"{answer.strategy}, {answer.model}",
@@ -102,6 +102,13 @@ def print_trace(console: Console, answer: Answer) -> None:
     ]
     console.print(Text(" · ".join(parts), style="dim"))
     console.print()
+
+
+def _cached(usage: Usage) -> str:
+    """What of it came from the prompt cache, and what was written there for the next turn."""
+    ways = ((usage.cache_read_tokens, "read from the cache"), (usage.cache_write_tokens, "written to it"))
+    told = ", ".join(f"{tokens} {how}" for tokens, how in ways if tokens)
+    return f" ({told})" if told else ""
 
 
 def _print_step(

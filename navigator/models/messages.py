@@ -116,7 +116,7 @@ def request_body(conversation: Conversation, form: Form) -> Json:
         ]
         body["tool_choice"] = {"type": "none" if conversation.must_answer else "auto"}
     if form.caching:
-        _set_breakpoints(body)
+        _set_breakpoints(body, grows=bool(conversation.tools) and not conversation.must_answer)
     return _encodable(body)
 
 
@@ -126,11 +126,14 @@ def _encodable(body: Json) -> Json:
     return sound
 
 
-def _set_breakpoints(body: Json) -> None:
-    """Behind tools and system, which no question changes; behind the last user message, for the next turn;
-    behind the one before it, where the turn before this one wrote (a lookup only goes 20 blocks back)."""
+def _set_breakpoints(body: Json, *, grows: bool) -> None:
+    """Behind tools and system, which no question changes. Where the conversation `grows`: behind the last user message, for
+    the next turn, and behind the one before it, where the turn before this one wrote (a lookup only goes 20 blocks back).
+    A turn after which none comes would pay for writing what nobody reads; nor does it find what was written, because
+    another tool_choice is another prompt ("What invalidates the cache"). What is shorter than a model caches (1,024
+    tokens, 4,096 of some) the endpoint passes over, and it costs nothing."""
     user = [message["content"] for message in body["messages"] if message["role"] == "user"]
-    for content in [body.get("system") or body.get("tools"), *user[-2:]]:
+    for content in [body.get("system") or body.get("tools"), *(user[-2:] if grows else [])]:
         if content:
             content[-1]["cache_control"] = {"type": "ephemeral"}
 

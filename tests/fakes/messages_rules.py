@@ -29,6 +29,10 @@ def search_results(body: Json) -> list[Json]:
     return found
 
 
+LEAST_CACHED_TOKENS = 1_024
+"""Shorter prompts are not cached, marked or not; of some models the least is four times that."""
+
+
 class PromptCache:
     """Counts tokens, four characters each. What was marked in an earlier request is read from the cache."""
 
@@ -40,7 +44,7 @@ class PromptCache:
         total, output = len(json.dumps(body)) // 4, 1 + len(json.dumps(answer)) // 4
         if not self._reported:
             return {"input_tokens": total, "output_tokens": output}
-        marked = _prefixes(body)
+        marked = [prefix for prefix in _prefixes(body) if len(prefix) // 4 >= LEAST_CACHED_TOKENS]
         read = max((len(prefix) // 4 for prefix in marked if prefix in self._known), default=0)
         written = len(marked[-1]) // 4 - read if marked else 0
         self._known.update(marked)
@@ -177,6 +181,7 @@ def _prompt(body: Json) -> Iterator[Any]:
     """Everything that the cache counts, in its order: tools, system, messages block by block."""
     yield from body.get("tools", [])
     yield from _blocks(body.get("system", ""))
+    yield {"tool_choice": body.get("tool_choice")}  # another one is another prompt from here on
     for message in body["messages"]:
         yield from ({"role": message["role"], **block} for block in _blocks(message["content"]))
 

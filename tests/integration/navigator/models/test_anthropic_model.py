@@ -127,7 +127,7 @@ async def test_a_model_that_must_answer_may_not_call_but_is_still_shown_the_tool
 
 
 async def test_the_next_turn_reads_from_the_cache_what_this_one_wrote() -> None:
-    turns = read_turns((passage(1, "word " * 200),))
+    turns = read_turns((passage(1, "word " * 1_000),))
     async with MessagesApi() as api, open_model(api, citations=True) as model:
         api.call("read", {"sections": [2]}, say="More.")
         first = ended(await ask(model, turns)).usage
@@ -135,8 +135,11 @@ async def test_the_next_turn_reads_from_the_cache_what_this_one_wrote() -> None:
         turns += [ModelTurn("More.", (call,)), ToolTurn((ToolResult(call.id, passages=(passage(2, "B."),)),))]
         api.say("So.")
         second = ended(await ask(model, turns)).usage
+        api.say("So.")
+        last = ended(await ask(model, turns, must_answer=True)).usage
     assert first.cache_read_tokens == 0
-    assert second.cache_read_tokens >= first.cache_write_tokens > 200
+    assert second.cache_read_tokens >= first.cache_write_tokens > 1_000
+    assert last.cache_write_tokens == 0, "nobody would read it"
 
 
 async def test_usage_context_and_cost_are_told() -> None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from bot.terminal.answer_view import print_answer, print_trace
 from bot.terminal.console import SafeConsole, print_json, safe_text
+from navigator.answer import Usage
 from tests.fakes.exchanges import NOON
 from tests.unit.bot.slack.made import answer, passage
 
@@ -99,3 +100,18 @@ def test_an_answer_is_shown_without_commands_and_leads_only_where_was_read() -> 
     assert targets == links
     assert "made-up" not in OWN_CODES.sub("", out)
     assert "[bold]Title[/bold]" in OWN_CODES.sub("", out)
+
+
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [
+        (Usage(900, 50), "900 tokens in, 50 out"),
+        (Usage(100, 50, 700, 0), "800 tokens in (700 read from the cache), 50 out"),
+        (Usage(100, 50, 700, 200), "1000 tokens in (700 read from the cache, 200 written to it), 50 out"),
+    ],
+)
+def test_the_trace_says_what_the_prompt_cache_gave(usage: Usage, said: str) -> None:
+    made = answer("Yes.")
+    console, shown = opened(terminal=False)
+    print_trace(console, replace(made, trace=replace(made.trace, usage=usage)))
+    assert said in " ".join(shown.getvalue().split())

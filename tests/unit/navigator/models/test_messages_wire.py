@@ -204,6 +204,10 @@ def test_breakpoints_stand_behind_the_system_prompt_and_the_last_two_user_messag
     marked = [i for i, m in enumerate(made["messages"]) if any("cache_control" in block for block in m["content"])]
     assert marked == [10, 12]
     assert "cache_control" in made["system"][-1]
+    for last in (Conversation("Rules.", turns, RIT_TOOLS, must_answer=True), Conversation("Rules.", turns[:1])):
+        ended = body(last)
+        assert "cache_control" in ended["system"][-1]
+        assert "cache_control" not in json.dumps(ended["messages"]), "no turn comes that would read it"
     assert "cache_control" not in json.dumps(body(Conversation("Rules.", turns, RIT_TOOLS), Form(True, caching=False)))
 
 
