@@ -16,8 +16,10 @@ import structlog
 from ingest.errors import INSTALLATION, IngestError
 from ingest.model import Scope
 from ingest.ports import TreeStore
+from navigator.agent.ceiling import AnswerCeiling
 from navigator.agent.run import AnswerRun, Listener, RunQuestion
 from navigator.answer import Answer
+from navigator.batch.ledger import AnswerCeilingReached
 from navigator.citations.landing import with_landing_links
 from navigator.errors import ModelError
 from navigator.ports import Model
@@ -61,10 +63,13 @@ class Navigator:
         understand: Understand = by_rule,
         versions: Versions | None = None,
         trees: TreeStore | None = None,
+        *,
+        ceiling: AnswerCeiling | None = None,
     ) -> None:
         """`strategies` by name. `versions`: where questions may name one, and are answered from it. `trees`: the pages by
-        which links are made to land on what is cited."""
+        which links are made to land on what is cited. `ceiling`: what one answer may cost."""
         self._trees = trees
+        self._ceiling = ceiling
         self._strategies = strategies
         self._model = model
         self._strategy_of = strategy_of
@@ -142,8 +147,9 @@ class Navigator:
     ) -> Answer:
         understood = await self._understand(question, earlier)
         at_hand = tuple(node for one in reversed(earlier) for node in one.nodes)
-        run = AnswerRun(RunQuestion(understood.question, scope, at_hand, language), self._model, listener)
-        run.usage += understood.usage
+        asked = RunQuestion(understood.question, scope, at_hand, language)
+        run = AnswerRun(asked, self._model, listener, self._ceiling)
+        run.understood(understood.usage)
         try:
             if versions:
                 narrowed = await versions.narrowed(scope, understood.question)
@@ -152,6 +158,8 @@ class Navigator:
             answer = await with_landing_links(answer, self._trees) if self._trees else answer
         except INSTALLATION:
             raise
+        except AnswerCeilingReached:
+            answer = run.over_ceiling()
         except (IngestError, ModelError) as error:
             log.warning("question_failed", kind=type(error).__name__, reason=str(error))
             answer = run.end("failed", str(error))

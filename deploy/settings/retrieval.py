@@ -14,11 +14,12 @@ class RetrievalSettings(SettingsTable):
     recipe: Literal["ritbot", "plain"] = Field(
         default="ritbot",
         description="How the best nodes are chosen. plain: as in the paper. ritbot: kappa 30, a page speaks for its "
-        "sections, and a section above another found one takes none of the n places.",
+        "sections, a section above another found one takes none of the n places, and an unsupported tail is left out.",
     )
-    outline: Literal["outline", "json"] = Field(
+    outline: Literal["outline", "titles", "json"] = Field(
         default="outline",
-        description="How the model sees the forest: an indented outline (about a seventh of the tokens) or the paper's JSON.",
+        description="How the model sees the forest: an indented outline that says how long sections are and what it does "
+        "not show; titles alone, in the same form; or the paper's JSON, many times as long.",
     )
     summaries: bool = Field(
         default=True, description="Whether the forest shows the summaries and keywords that ritbot enrich has made."
@@ -36,6 +37,15 @@ class NavigatorSettings(SettingsTable):
         ge=2,
         le=100,
         description="rit: tool calls for one question (the paper's B), of which at most 3 are GetToC (B_s).",
+    )
+    max_cost: float | None = Field(
+        default=None,
+        gt=0,
+        description="US dollars that one answer may cost at most; near it, the answer is given from what was read. Not set: "
+        "any; needs the model's prices.",
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="The same in tokens of all kinds, read and written together, in all turns."
     )
     read_characters: int = Field(
         default=60_000, ge=1000, description="The most text that one Read gives, in characters."

@@ -12,6 +12,7 @@ from deploy.settings.root import Settings
 from deploy.settings.site import WITHOUT_A_MODEL, secret_text
 from deploy.wiring.stores import Stores
 from ingest.model import Scope
+from navigator.agent.ceiling import AnswerBudget, AnswerCeiling
 from navigator.agent.prompts import RitBounds
 from navigator.answer import Usage
 from navigator.extracts.choice import Bounds
@@ -58,7 +59,10 @@ async def open_navigator(
         router = await stack.enter_async_context(anthropic_model(settings.routing)) if settings.router.name else None
         deps = strategy_deps(stores, languages, router)
         strategies = {name: build(name, deps) for name in FOR_PEOPLE}
-        yield Navigator(strategies, written, settings.strategy_of, by_model(written), versions, stores.trees)
+        ceiling = answer_ceiling(settings)
+        yield Navigator(
+            strategies, written, settings.strategy_of, by_model(written), versions, stores.trees, ceiling=ceiling
+        )
 
 
 def _rit(scope: Scope) -> str:
@@ -90,7 +94,15 @@ def strategy_deps(
     # However few calls there are, one is left to read.
     rit_bounds = replace(rit_bounds, toc_budget=min(rit_bounds.toc_budget, asked.budget - 1))
     notes = stores.notes if settings.retrieval.summaries else None
-    retriever = Retriever(stores.trees, stores.index, stores.embedder, recipe or recipe_of(settings), languages, notes)
+    retriever = Retriever(
+        stores.trees,
+        stores.index,
+        stores.embedder,
+        recipe or recipe_of(settings),
+        languages,
+        notes,
+        describes=settings.retrieval.outline == "outline",
+    )
     return StrategyDeps(
         retriever=retriever,
         trees=stores.trees,
@@ -99,6 +111,28 @@ def strategy_deps(
         bounds=bounds or StrategyBounds(**settings.strategies.model_dump()),
         router=router,
     )
+
+
+def answer_ceiling(settings: Settings) -> AnswerCeiling | None:
+    """What one answer may cost. Raises SettingsError where a price is not known, or where not even two replies fit: one to
+    look something up, one to answer."""
+    asked, models = settings.navigator, [(settings, "model.prices")]
+    if asked.max_cost is None and asked.max_tokens is None:
+        return None
+    if settings.router.name:
+        models.append((settings.routing, "router.prices"))
+    if asked.max_cost is not None and (
+        wrong := [f"navigator.max_cost: {unpriced(of, table)}" for of, table in models if not is_priced(of)]
+    ):
+        raise SettingsError(*(f"{what}, or navigator.max_tokens in its place" for what in wrong))
+    prices = {of.model.name: prices_of(of) for of, _ in models}
+    ceiling = AnswerCeiling(asked.max_cost, asked.max_tokens, prices, settings.model.max_tokens)
+    if not AnswerBudget(ceiling, settings.model.name).possible:
+        raise SettingsError(
+            "navigator.max_cost or navigator.max_tokens leaves no room for an answer: at the most, two replies of "
+            f"model.max_tokens ({settings.model.max_tokens:,}) and what they read take more. Raise it, or lower model.max_tokens"
+        )
+    return ceiling
 
 
 def recipe_of(settings: Settings) -> Recipe:

@@ -17,6 +17,7 @@ from navigator.agent.prompts import ANSWER_IN_WORDS, CALL_AS_CALL, budget_note
 from navigator.agent.run import AnswerRun, ReadingSession
 from navigator.agent.written_calls import written_calls
 from navigator.answer import Answer, Step
+from navigator.batch.ledger import AnswerCeilingReached
 from navigator.citations.markup import without_reasoning
 from navigator.ports import ModelTurn, Tool, ToolCall, ToolResult, ToolTurn, UserTurn
 
@@ -36,13 +37,19 @@ class LoopConfig:
 
 async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
     """From the turns that `run` begins with to the answer. Raises ModelError, IngestError."""
-    nudges, told_again, steps = 0, False, len(run.session.steps)
+    nudges, told_again, over, steps = 0, False, False, len(run.session.steps)
     while True:
         has_text = bool(run.session.passages)
         if toolbox.exhausted and not has_text:
             return run.not_found()
-        must_answer = has_text and (toolbox.exhausted or run.context_share >= config.context_share)
-        reply = await run.ask_model(config.system, toolbox.tools, must_answer=must_answer)
+        must_answer = has_text and (over or toolbox.exhausted or run.context_share >= config.context_share)
+        try:
+            reply = await run.ask_model(config.system, toolbox.tools, must_answer=must_answer)
+        except AnswerCeilingReached:
+            if must_answer or not has_text:
+                return run.over_ceiling()
+            over = True
+            continue
         reason = reply.ended.reason
         said = without_reasoning(reply.draft.said)
         turn = ModelTurn(said, reply.calls, reply.ended.echo)
@@ -71,7 +78,7 @@ async def walk(run: AnswerRun, toolbox: Toolbox, config: LoopConfig) -> Answer:
 class Toolbox(ABC):
     """A strategy's tools. `reads` are those of them that give text; with `one_kind` a turn may use one of them only."""
 
-    tools: ClassVar[tuple[Tool, ...]]
+    tools: tuple[Tool, ...]
     reads: ClassVar[frozenset[str]]
     one_kind: ClassVar[bool] = False
 

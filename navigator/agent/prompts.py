@@ -33,9 +33,28 @@ GET_TOC_TOOL = Tool(
     },
 )
 
+GET_MORE_TOOL = Tool(
+    name=GET_TOC_TOOL.name,
+    description=(
+        "A table of contents, never text: the sections that match a query, under those above them; or, with `under`, what "
+        "stands under one section."
+    ),
+    schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in the words the documentation would use."},
+            "under": {
+                "type": "integer",
+                "description": "In place of a query: a section's number.",
+            },
+        },
+        "additionalProperties": False,
+    },
+)
+
 READ_TOOL = Tool(
     name="read",
-    description="Read the full text of sections by the numbers that a table of contents gave them.",
+    description="The full text of sections, by the numbers that a table of contents gave them.",
     schema={
         "type": "object",
         "properties": {
@@ -43,7 +62,7 @@ READ_TOOL = Tool(
                 "type": "array",
                 "items": {"type": "integer"},
                 "minItems": 1,
-                "description": "Section numbers; three to five at once is usual.",
+                "description": "Three to five at once is usual.",
             }
         },
         "required": ["sections"],
@@ -52,6 +71,8 @@ READ_TOOL = Tool(
 )
 
 RIT_TOOLS = (GET_TOC_TOOL, READ_TOOL)
+"""The paper's."""
+MORE_TOOLS = (GET_MORE_TOOL, READ_TOOL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +87,29 @@ class RitBounds:
     read_characters: int = 60_000
     outline: OutlineForm = "outline"
 
+    @property
+    def tells_more(self) -> bool:
+        """Whether the model is told what is not shown, and may ask for it."""
+        return self.outline == "outline"
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return MORE_TOOLS if self.tells_more else RIT_TOOLS
+
 
 def rit_system_prompt(rit_bounds: RitBounds, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
     return f"""\
-You answer questions about a product from its documentation, and from nothing else. You work with two tools: `get_toc` \
-shows where an answer may stand, `read` shows what stands there.
+You answer questions about a product from its documentation, and from nothing else. `get_toc` shows where an answer may \
+stand, `read` what stands there.
 
 How to work
-- Before each tool call, say in one or two sentences what you know so far, what is missing, and what you are about to do.
-- Begin with `get_toc`. Look at where sections stand, not only at their titles: the same title under another product, \
-version or page is another thing.
-- Then `read` the most promising sections, three to five in one call. If they do not settle the question, read others from \
-the table you have, or call `get_toc` again in other words.
-- Use one kind of tool a turn, never both.
-- You have {rit_bounds.budget} tool calls for a question, at most {rit_bounds.toc_budget} of them `get_toc`. Before each turn you are told \
-what is left.
+- Before each tool call, say in a sentence or two what you know, what is missing, and what you do next.
+- Begin with `get_toc`. Look at where sections stand, not only at titles: the same title under another product, version or \
+page is another thing.
+- Then `read` the most promising sections, three to five at once. If they do not settle the question, read others of the \
+table, or call `get_toc` in other words. Several calls in one turn are welcome, if all are of one kind.
+- You have {rit_bounds.budget} tool calls, at most {rit_bounds.toc_budget} of them `get_toc`; before each turn you are told what is left.
 - {legend(rit_bounds.outline)}
 
 {evidence("`read` returned", model_cites=model_cites, outline=True)}"""
@@ -91,10 +119,15 @@ def legend(form: OutlineForm) -> str:
     """How a table of contents is to be read."""
     if form == "json":
         return "The table of contents is JSON. Sections with is_readable true can be read by their id; the others only group."
+    more = (
+        " `[120w]`: its own text has 120 words. `+4 more`: four sections under it, or of the page, are not shown; `get_toc` "
+        "with `under` and its number shows them."
+        if form == "outline"
+        else ""
+    )
     return (
-        "The table of contents is an indented outline. A line such as `12: Title` is a section that you can read as 12; "
-        "in brackets behind the title may stand a summary and keywords. "
-        "A line that starts with `-` only groups what is under it and has no text. A line that starts with `#` says where "
+        "The table of contents is an outline. `12: Title` is a section that you read as 12; a summary and keywords may "
+        f"follow in brackets.{more} A line with `-` only groups what is under it and has no text; one with `#` says where "
         "in the site the pages below it belong."
     )
 

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import structlog
 
 from ingest.model import Scope
+from navigator.agent.ceiling import AnswerBudget, AnswerCeiling
 from navigator.agent.prompts import NEAREST_ONLY, NOT_FOUND
 from navigator.answer import Answer, CitedSource, Outcome, Passage, Step, Trace, Usage
 from navigator.citations.links import without_foreign_links
-from navigator.citations.marks import AnswerDraft, Written, read_sections_as_sources, settled_length, written
+from navigator.citations.marks import (
+    MAX_UNNAMED_SOURCES,
+    AnswerDraft,
+    Written,
+    read_sections_as_sources,
+    settled_length,
+    written,
+)
 from navigator.ports import CitationDelta, Model, TextDelta, Tool, ToolCall, ToolCallEvent, Turn, TurnEnd
 from navigator.retrieval.forest import Numbering
 
@@ -33,6 +41,10 @@ REASONED_TOO_LONG = (
 )
 CUT_BEFORE_READING = (
     "The model's reply was cut off before it looked anything up: whoever runs this can raise model.max_tokens."
+)
+OVER_CEILING = (
+    "An answer to this would have cost more than one answer may: whoever runs this can raise navigator.max_cost or "
+    "navigator.max_tokens."
 )
 CALLED_NOTHING = "The model answered without looking anything up: it called no tool, and may not be able to."
 
@@ -73,9 +85,11 @@ class ModelReply:
 class ReadingSession:
     """What one question was shown and what it has read: the memory that its trace is made of. Whatever may be read or
     was read has a number, given once a question. `steps` are those done so far; `nearest` are the sections to offer
-    where nothing is found."""
+    where nothing is found. `affordable`: how much of so many characters may be read, so that an answer to them fits under
+    a ceiling."""
 
-    def __init__(self) -> None:
+    def __init__(self, affordable: Callable[[int], int] | None = None) -> None:
+        self.affordable = affordable or (lambda characters: characters)
         self.numbering = Numbering()
         self.steps: list[Step] = []
         self.nearest: tuple[Passage, ...] = ()
@@ -118,10 +132,18 @@ class ReadingSession:
 class AnswerRun:
     """`turns` is the conversation that the model sees; a strategy writes it."""
 
-    def __init__(self, asked: RunQuestion, model: Model, listener: Listener | None = None) -> None:
+    def __init__(
+        self,
+        asked: RunQuestion,
+        model: Model,
+        listener: Listener | None = None,
+        ceiling: AnswerCeiling | None = None,
+    ) -> None:
+        """`ceiling`: what the answer may cost."""
         self.asked = asked
-        self.model = model
-        self.session = ReadingSession()
+        self._budget = AnswerBudget(ceiling, model.name) if ceiling else None
+        self.model = self.metered(model)
+        self.session = ReadingSession(self._budget.characters if self._budget else None)
         self.turns: list[Turn] = []
         self.usage = Usage()
         self._listener = listener
@@ -142,6 +164,16 @@ class AnswerRun:
         if self._listener:
             for step in steps:
                 self._listener.stepped(step, self.session.passages)
+
+    def metered(self, model: Model) -> Model:
+        """A model that turns of this question go to, kept to its ceiling: a turn may raise AnswerCeilingReached."""
+        return self._budget.metered(model) if self._budget else model
+
+    def understood(self, usage: Usage) -> None:
+        """What it took to understand the question, before this run."""
+        self.usage += usage
+        if self._budget:
+            self._budget.ledger.used += usage
 
     def spend(self, usage: Usage) -> None:
         """A turn outside of this conversation: a router's, a rewriting."""
@@ -229,6 +261,11 @@ class AnswerRun:
             return self.end("failed", CUT_BEFORE_READING)
         return self.not_found() if called else self.end("failed", CALLED_NOTHING)
 
+    def over_ceiling(self) -> Answer:
+        """The end where not even an answer to what was read fits under the ceiling: with the sections that were."""
+        self.session.nearest = self.session.passages[:MAX_UNNAMED_SOURCES] or self.session.nearest
+        return self.end("failed", OVER_CEILING)
+
     def not_found(self, reason: str = "") -> Answer:
         return self.end("not_found", f"{NOTHING_FOUND} {reason}".strip())
 
@@ -250,7 +287,7 @@ class AnswerRun:
             turns=self._model_turns,
             seconds=time.monotonic() - self._started,
         )
-        nearest = session.nearest if outcome == "not_found" else ()
+        nearest = session.nearest if outcome == "not_found" or text == OVER_CEILING else ()
         version = session.version_of({source.first.node_id for source in sources})
         return Answer(
             self.asked.question, text, outcome, sources, nearest, unsupported, trace, version=version, note=note

@@ -14,7 +14,7 @@ until now still fits, for itself and all that is under way; the first goes alone
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import reduce
@@ -27,6 +27,7 @@ from navigator.ports import Model, ModelEvent, Tool, Turn, TurnEnd
 
 CEILING = "the ceiling is reached"
 UNPRICED = "a ceiling in dollars, and a model whose price is not known"
+NOTHING = Usage()
 ROUNDING = 1e-9
 """US dollars: sums of floats are not exact."""
 
@@ -35,10 +36,18 @@ class CeilingReached(Exception):
     """A call was not begun, since its worst case does not fit. No ModelError: nobody is to go on with another way."""
 
 
-class Ledger:
-    """`dollars` and `tokens` (of all kinds) are what may be used; None: no such ceiling. `used` is what was."""
+class AnswerCeilingReached(CeilingReached):
+    """The same of one answer: it ends with what there is, and others go on."""
 
-    def __init__(self, *, dollars: float | None = None, tokens: int | None = None) -> None:
+
+class Ledger:
+    """`dollars` and `tokens` (of all kinds) are what may be used; None: no such ceiling. `used` is what was. `reached`: what
+    is raised where something does not fit."""
+
+    def __init__(
+        self, *, dollars: float | None = None, tokens: int | None = None, reached: type[CeilingReached] = CeilingReached
+    ) -> None:
+        self._reached = reached
         self._dollars = dollars
         self._tokens = tokens
         self._bounded = dollars is not None or tokens is not None
@@ -54,7 +63,7 @@ class Ledger:
         while self._works_under_way and not (self._works_over and self._fits_work()) and self._bounded:
             await self._changed.wait()
         if not self._fits_work():
-            raise CeilingReached(CEILING)
+            raise self._reached(CEILING)
         self._works_under_way += 1
         try:
             yield
@@ -63,14 +72,14 @@ class Ledger:
             self._works_over += 1
             self._wake()
 
-    async def reserve(self, worst: Usage) -> None:
-        """Put this aside for a call; to be settled. Raises CeilingReached."""
+    async def reserve(self, worst: Usage, behind: Usage = NOTHING) -> None:
+        """Put this aside for a call, where what comes `behind` it still fits; to be settled. Raises CeilingReached."""
         if self._dollars is not None and worst.cost is None:
-            raise CeilingReached(UNPRICED)
-        while self._reserved and not (self._calls_over and self._fits_call(worst)) and self._bounded:
+            raise self._reached(UNPRICED)
+        while self._reserved and not (self._calls_over and self.fits(worst + behind)) and self._bounded:
             await self._changed.wait()
-        if not self._fits_call(worst):
-            raise CeilingReached(CEILING)
+        if not self.fits(worst + behind):
+            raise self._reached(CEILING)
         self._reserved.append(worst)
 
     def settle(self, worst: Usage, used: Usage) -> None:
@@ -93,7 +102,8 @@ class Ledger:
         share = (self._works_under_way + 1) / self._works_over if self._works_over else 0.0
         return self._fits(self.used.tokens * share, (self.used.cost or 0.0) * share)
 
-    def _fits_call(self, worst: Usage) -> bool:
+    def fits(self, worst: Usage) -> bool:
+        """Whether as much fits beside what is put aside."""
         ahead = reduce(add, self._reserved, worst)
         return self._fits(ahead.tokens * self._token_excess, (ahead.cost or 0.0) * self._dollar_excess)
 
@@ -107,9 +117,18 @@ class Ledger:
 class MeteredModel:
     """Implements navigator.ports.Model: `model`, each of its turns reserved and settled in the ledger. A turn that does not fit
     raises CeilingReached. `max_output_tokens`: of a reply. A turn that counts nothing, or breaks off after something was
-    said, is taken for its worst case."""
+    said, is taken for its worst case. `room`: of tokens read, what an answer behind them takes; a turn that need not answer
+    begins only where one that must still fits behind it."""
 
-    def __init__(self, model: Model, ledger: Ledger, prices: Prices | None, max_output_tokens: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        ledger: Ledger,
+        prices: Prices | None,
+        max_output_tokens: int,
+        room: Callable[[int], Usage] | None = None,
+    ) -> None:
+        self._room = room
         self._model = model
         self._ledger = ledger
         self._prices = prices
@@ -130,8 +149,9 @@ class MeteredModel:
     async def turn(
         self, system: str, turns: Sequence[Turn], tools: Sequence[Tool], *, must_answer: bool = False
     ) -> AsyncIterator[ModelEvent]:
-        worst = self._worst(sum(map(tokens_in, texts_given(system, turns, tools))))
-        await self._ledger.reserve(worst)
+        read = sum(map(tokens_in, texts_given(system, turns, tools)))
+        worst = self._worst(read)
+        await self._ledger.reserve(worst, self._room(read) if self._room and not must_answer else NOTHING)
         used = Usage()
         try:
             async for event in self._model.turn(system, turns, tools, must_answer=must_answer):

@@ -170,11 +170,15 @@ class OracleReader(ScriptedReader):
         super().__init__(pages)
         self._gold = frozenset(gold)
         self._asked: set[int] = set()
+        self._offered: list[int] = []
         self._seen: set[tuple[str, int]] = set()
 
     def _sections(self, question: str, forests: Sequence[Forest]) -> list[int]:
-        """Each asked for twice at most: what a Read leaves out for its length comes with the next."""
-        offered = [n for n, node_id, _ in self._reading.shown if node_id in self._gold and not self._reading.has(n)]
+        """What the search offered, each asked for twice at most: what a Read leaves out for its length comes with the next.
+        What a Read lists under a section is not followed: something of that gold is read by then."""
+        if not self._asked:
+            self._offered = [number for number, node_id, _ in self._reading.shown if node_id in self._gold]
+        offered = [number for number in self._offered if not self._reading.has(number)]
         fresh = [number for number in offered if number not in self._asked]
         self._asked.update(fresh)
         return fresh or offered

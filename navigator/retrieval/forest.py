@@ -4,18 +4,28 @@ tree a page under its page ancestors. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ingest.model import EVERYWHERE, Scope
-from ingest.notes import SectionSummary
 from ingest.ports import Outline, OutlineHeading, SiteAncestor
 
 
 @dataclass(frozen=True, slots=True)
+class Described:
+    """What an outline says of a section beside its title. `words`: how long its own text is, None where nobody counted."""
+
+    words: int | None = None
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ForestNode:
-    """A section as offered to the model. `number` is given to readable nodes only; `score` is None for
-    nodes that are here only as ancestors; `summary` and `keywords` are empty where none are known."""
+    """A section as offered to the model. `number`: by which a readable node is read, and what stands under a node is asked
+    for; a container has one only where something is hidden. `hidden`: how many sections of the page that are not shown
+    stand under it, and under none of `children`. `score` is None for nodes that are here only as ancestors."""
 
     node_id: str
     title: str
@@ -23,8 +33,8 @@ class ForestNode:
     number: int | None
     score: float | None
     children: tuple[ForestNode, ...] = ()
-    summary: str = ""
-    keywords: tuple[str, ...] = ()
+    hidden: int = 0
+    about: Described = Described()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +106,13 @@ def induce(
     pages: Sequence[Outline],
     places: Mapping[str, tuple[SiteAncestor, ...]],
     numbering: Numbering,
-    about: Mapping[str, SectionSummary] | None = None,
+    about: Mapping[str, Described] | None = None,
+    *,
+    counts_hidden: bool = False,
 ) -> Forest:
     """The forest of the nodes in `scores` (node id -> score; the n best) and all their ancestors.
-    Numbers are given in the order in which the nodes are shown. `about`: what is known of nodes, by id."""
+    Numbers are given in the order in which the nodes are shown. `about`: what is known of nodes, by id. `counts_hidden`:
+    it is said what is not shown, and a container under which something is hidden has a number too."""
     rated = sorted(
         ((max(scores[h.id] for h in page.headings if h.id in scores), page) for page in pages),
         key=lambda pair: (-pair[0], pair[1].key),
@@ -110,7 +123,7 @@ def induce(
             url=page.canonical,
             version=page.version,
             ancestors=tuple(place.title for place in places.get(page.key, ())),
-            root=_tree(page, scores, numbering, about or {}),
+            root=_tree(page, scores, numbering, about or {}, counts_hidden=counts_hidden),
             score=score,
         )
         for score, page in rated
@@ -131,14 +144,19 @@ def headings_shown(page: Outline, scores: Mapping[str, float]) -> list[OutlineHe
 
 
 def _tree(
-    page: Outline, scores: Mapping[str, float], numbering: Numbering, about: Mapping[str, SectionSummary]
+    page: Outline,
+    scores: Mapping[str, float],
+    numbering: Numbering,
+    about: Mapping[str, Described],
+    *,
+    counts_hidden: bool,
 ) -> ForestNode:
     """The page's own node with the sections of V_q under it."""
     headings = headings_shown(page, scores)
-    numbers = {heading.id: numbering.of(heading.id) for heading in headings if heading.readable}
+    hidden = _hidden(page, {heading.id for heading in headings}) if counts_hidden else Counter[str]()
+    numbers = {heading.id: numbering.of(heading.id) for heading in headings if heading.readable or hidden[heading.id]}
     children: dict[str, list[ForestNode]] = {heading.id: [] for heading in headings}
     for heading in reversed(headings):
-        known = about.get(heading.id)
         node = ForestNode(
             node_id=heading.id,
             title=heading.title,
@@ -146,10 +164,34 @@ def _tree(
             number=numbers.get(heading.id),
             score=scores.get(heading.id),
             children=tuple(reversed(children[heading.id])),
-            summary=known.summary if known else "",
-            keywords=known.keywords if known else (),
+            hidden=hidden[heading.id],
+            about=about.get(heading.id, Described()),
         )
         if heading is headings[0]:
             return node
         children[heading.parent if heading.parent is not None else headings[0].id].append(node)
     raise AssertionError("a page has at least its own node")
+
+
+def _hidden(page: Outline, shown: Set[str]) -> Counter[str]:
+    """For each node that is shown, how many that are not stand under it and under no other."""
+    above: dict[str, str] = {}
+    hidden: Counter[str] = Counter()
+    for heading in page.headings:
+        if heading.id in shown or heading.parent is None:
+            above[heading.id] = heading.id
+        else:
+            above[heading.id] = above[heading.parent]
+            hidden[above[heading.id]] += 1
+    return hidden
+
+
+def below(page: Outline, node_id: str, most: int) -> list[str]:
+    """What stands under a node, in document order: as many as fit, the upper levels first, whole levels where they fit."""
+    depth = {node_id: 0}
+    for heading in page.headings:
+        if heading.parent in depth:
+            depth[heading.id] = depth[heading.parent] + 1
+    del depth[node_id]
+    kept = set(sorted(depth, key=lambda node: depth[node])[:most])
+    return [node for node in depth if node in kept]

@@ -1,15 +1,16 @@
-"""Which nodes make the forest, and two steps in which ritbot's recipe goes beyond the paper's. Pure.
+"""Which nodes make the forest, and three steps in which ritbot's recipe goes beyond the paper's. Pure.
 
 A page speaks for its sections: where several sections of one page were found, the question is more likely about
 that page, and each of them gains a little. And n counts what it takes to make the forest: ancestors come into it for
 nothing (RIT-RAG section 4), so a found section that stands above another found one takes none of the n places.
+And where scores fall off, what no signal supports is left out: n is the most that there may be.
 tests/bench/README.md says what each step gives.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 PAGE_SPEAKERS = 3
 """As many of a page's best nodes speak for it. More would favour long pages."""
@@ -47,6 +48,13 @@ def cover_ancestors(scores: Mapping[str, float], parents: Mapping[str, str | Non
         above |= ancestors
         chosen[node] = scores[node]
     return chosen
+
+
+def without_tail(scores: Mapping[str, float], backed: Set[str], share: float) -> dict[str, float]:
+    """Those that score at least this share of the best, and are `backed`: found by more than one search, or among the first
+    of one. In the same order."""
+    least = share * max(scores.values(), default=0.0)
+    return {node: score for node, score in scores.items() if score >= least and node in backed}
 
 
 def _ancestors(node: str, parents: Mapping[str, str | None]) -> Iterator[str]:

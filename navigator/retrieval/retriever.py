@@ -10,26 +10,33 @@ Hits that the TreeStore does not list are orphans and are dropped.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ingest.model import Scope
+from ingest.model import Node, Scope
 from ingest.notes import Notes, SectionSummary, summaries_of
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
+from ingest.text.scripts import UNSPACED
 from ingest.text.words import terms
-from navigator.retrieval.forest import Forest, Numbering, headings_shown, induce
-from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors
+from navigator.retrieval.forest import Described, Forest, Numbering, below, headings_shown, induce
+from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors, without_tail
+
+FIRST_HITS = 30
+"""So far down one list alone speaks for a node."""
+_WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 RecipeName = Literal["ritbot", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The constants of retrieval. `page_share` and `cover` are of navigator.retrieval.node_selection: how much a page speaks for its
-    nodes, and whether found ancestors of found nodes are left out of the n. `links_share`: what a section of links only
-    keeps of its score, so that it stands below text."""
+    """The constants of retrieval. `page_share`, `cover` and `tail` are of navigator.retrieval.node_selection: how much a page
+    speaks for its nodes, whether found ancestors of found nodes are left out of the n, and the share of the best score
+    below which nodes are left out. `links_share`: what a section of links only keeps of its score, so that it stands below
+    text."""
 
     n: int = 50
     chunks_per_node: int = 4
@@ -37,6 +44,7 @@ class Recipe:
     page_share: float = 0.15
     cover: bool = True
     links_share: float = 0.5
+    tail: float = 0.25
 
     @property
     def k(self) -> int:
@@ -46,7 +54,7 @@ class Recipe:
 
 RECIPES: Mapping[RecipeName, Recipe] = {
     "ritbot": Recipe(),
-    "plain": Recipe(kappa=60, page_share=0.0, cover=False, links_share=1.0),
+    "plain": Recipe(kappa=60, page_share=0.0, cover=False, links_share=1.0, tail=0.0),
 }
 """plain: RIT-RAG's (appendix B.1). ritbot: what tests/bench measured to carry on several sites."""
 
@@ -62,10 +70,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """Chunks that a search found, best first, and the pages they stand on, by key."""
+    """Chunks that a search found, best first, and the pages they stand on, by key. `backed`: the nodes that meaning and words
+    both found, or that one of them found among its first; None where not both were asked."""
 
     hits: tuple[Hit, ...]
     pages: Mapping[str, Outline]
+    backed: frozenset[str] | None = None
 
 
 class Retriever:
@@ -79,14 +89,18 @@ class Retriever:
         recipe: Recipe,
         languages: Sequence[str] = ("en",),
         notes: Notes | None = None,
+        *,
+        describes: bool = False,
     ) -> None:
-        """`notes`: whose summaries and keywords forests carry."""
+        """`notes`: whose summaries and keywords forests carry. `describes`: they also say how long sections are,
+        and what is not shown."""
         self._trees = trees
         self._index = index
         self._embedder = embedder
         self._recipe = recipe
         self._languages = languages
         self._notes = notes
+        self._describes = describes
 
     async def forest(self, query: str, scope: Scope, numbering: Numbering) -> Forest:
         """GetToC(q): the forest that the query induces, numbered."""
@@ -96,13 +110,32 @@ class Retriever:
     async def induced(self, query: str, found: Found, numbering: Numbering) -> Forest:
         """The forest of nodes that are found already."""
         places = await self._trees.place([page.key for page in found.pages])
-        return induce(query, found.scores, found.pages, places, numbering, await self._known(found))
+        about = await self._described(found)
+        return induce(query, found.scores, found.pages, places, numbering, about, counts_hidden=self._describes)
 
-    async def _known(self, found: Found) -> Mapping[str, SectionSummary]:
-        if self._notes is None:
+    async def below(self, page: Outline, node_id: str, numbering: Numbering) -> Forest:
+        """What stands under a node, not all of which a query induced: as many as n sections, the upper levels first."""
+        shown = below(page, node_id, self._recipe.n)
+        return await self.induced("", Found(dict.fromkeys([node_id, *shown], 0.0), (page,)), numbering)
+
+    async def _described(self, found: Found) -> Mapping[str, Described]:
+        """What is known of the sections of a forest. Texts are read only for that, and never those of more sections than a
+        search finds: a whole document's table of contents carries summaries alone."""
+        noted = self._notes is not None and await self._notes.any("summary")
+        counted = self._describes and len(found.scores) <= 2 * self._recipe.n
+        if not noted and not counted:
             return {}
         headings = (heading for page in found.pages for heading in headings_shown(page, found.scores))
-        return await _summaries(self._trees, self._notes, [heading.id for heading in headings if heading.readable])
+        located = await self._trees.nodes([heading.id for heading in headings if heading.readable])
+        hashes = {found.node.own_hash for found in located.values()} if noted else set()
+        summaries = await summaries_of(self._notes, hashes) if self._notes and hashes else {}
+        if not counted:
+            known = ((node_id, summaries.get(found.node.own_hash)) for node_id, found in located.items())
+            return {node_id: Described(None, note.summary, note.keywords) for node_id, note in known if note}
+        return {
+            node_id: _described(found.node, summaries.get(found.node.own_hash) if noted else None)
+            for node_id, found in located.items()
+        }
 
     async def search(self, query: str, scope: Scope) -> Found:
         """The n best nodes for a query. A query without a single word finds nothing."""
@@ -118,7 +151,8 @@ class Retriever:
         deep = max(k, self._recipe.k)
         by_meaning, by_words = await asyncio.gather(self._dense(query, scope, deep), self._words(query, scope, deep))
         listed = await self._listed(fuse([by_meaning, by_words], self._recipe.kappa)[:deep])
-        return Chunks(below_text(listed, self._recipe.links_share)[:k], listed.pages)
+        hits = below_text(listed, self._recipe.links_share)[:k]
+        return Chunks(hits, listed.pages, _backed(by_meaning, by_words))
 
     async def dense(self, query: str, scope: Scope, k: int) -> Chunks:
         """The k nearest chunks; a score is a cosine."""
@@ -145,6 +179,11 @@ class Retriever:
         return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
 
 
+def _described(node: Node, known: SectionSummary | None) -> Described:
+    words = sum(len(_WORD.findall(block.text)) for block in node.blocks)
+    return Described(words, known.summary, known.keywords) if known else Described(words)
+
+
 def chosen(found: Chunks, recipe: Recipe) -> dict[str, float]:
     """The nodes that make the forest, best first."""
     scores = best_nodes(found.hits, len(found.hits))
@@ -153,7 +192,14 @@ def chosen(found: Chunks, recipe: Recipe) -> dict[str, float]:
     if not recipe.cover:
         return best(scores, recipe.n)
     parents = {heading.id: heading.parent for page in found.pages.values() for heading in page.headings}
-    return cover_ancestors(scores, parents, recipe.n)
+    covering = cover_ancestors(scores, parents, recipe.n)
+    return covering if found.backed is None or not recipe.tail else without_tail(covering, found.backed, recipe.tail)
+
+
+def _backed(*lists: Sequence[Hit]) -> frozenset[str]:
+    found = [{hit.node_id for hit in hits} for hits in lists]
+    first = {hit.node_id for hits in lists for hit in hits[:FIRST_HITS]}
+    return frozenset(first.union(set.intersection(*found)))
 
 
 def below_text(found: Chunks, share: float) -> tuple[Hit, ...]:
@@ -182,14 +228,3 @@ def best_nodes(hits: Iterable[Hit], n: int) -> dict[str, float]:
     for hit in hits:
         scores[hit.node_id] = max(hit.score, scores.get(hit.node_id, hit.score))
     return best(scores, n)
-
-
-async def _summaries(trees: TreeStore, notes: Notes, node_ids: Iterable[str]) -> Mapping[str, SectionSummary]:
-    """By node id, for those of the nodes that have a summary: hints where to look, never evidence, and always of what a
-    section says now, since they are found by its content. Raises store errors."""
-    if not await notes.any("summary"):
-        return {}
-    located = await trees.nodes(node_ids)
-    hashes = {node_id: found.node.own_hash for node_id, found in located.items()}
-    summaries = await summaries_of(notes, set(hashes.values()))
-    return {node_id: summaries[own] for node_id, own in hashes.items() if own in summaries}

@@ -168,7 +168,7 @@ result."""
 class SearchOnlyToolbox(SearchToolbox):
     """Search, for one question."""
 
-    tools: ClassVar[tuple[Tool, ...]] = (SEARCH_TOOL,)
+    tools: tuple[Tool, ...] = (SEARCH_TOOL,)
     reads = frozenset({SEARCH_TOOL.name})
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:

@@ -55,7 +55,8 @@ class PageIndex:
         self._retriever = retriever
         self._trees = trees
         self._parts = parts
-        self._rit_bounds = rit_bounds
+        # The whole table of contents is shown: nothing more is to be asked for.
+        self._rit_bounds = replace(rit_bounds, outline="titles") if rit_bounds.tells_more else rit_bounds
         self._bounds = bounds
         self._contents = contents
         self._most_pages = pages

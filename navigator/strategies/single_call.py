@@ -46,7 +46,7 @@ class Vanilla:
         if not passages:
             return run.not_found()
         run.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
-        return run.answer(await run.ask_model(passages_system_prompt(model_cites=run.model.cites)))
+        return run.answer(await run.ask_model(passages_system_prompt(model_cites=run.model.cites), must_answer=True))
 
 
 def passages_system_prompt(*, model_cites: bool) -> str:
@@ -84,7 +84,7 @@ class NoRetrieval:
     async def answer(self, run: AnswerRun) -> Answer:
         """The model's words, with NOTHING_READ as a note; not found where it says that it does not know."""
         run.turns.append(UserTurn(opening(run.asked.question, language=run.asked.language)))
-        reply = await run.ask_model(SYSTEM)
+        reply = await run.ask_model(SYSTEM, must_answer=True)
         if reply.ended.reason == "refusal":
             return run.answer(reply)
         made = written(reply.draft, ())

@@ -9,6 +9,7 @@ Where the paper says nothing:
 - Nothing selected on any page: there is nothing to answer from, and the answer says so; what was retrieved is offered.
 - The router fails on a page (not: writes what cannot be used): what it had selected there counts; had it selected nothing,
   the blocks that were retrieved do, as they would without a router. Where this is so on every page, the question fails.
+- The ceiling of the answer is reached: as where the router fails, and it is answered from that.
 - More is selected than one Read may give (RitBounds.read_characters): the last passages are left out, and the trace says so.
 """
 
@@ -27,6 +28,7 @@ from navigator.agent.loop import numbers_listed
 from navigator.agent.prompts import RitBounds, opening
 from navigator.agent.run import AnswerRun
 from navigator.answer import Answer, Passage, Step
+from navigator.batch.ledger import AnswerCeilingReached
 from navigator.errors import ModelError
 from navigator.ports import Model, UserTurn
 from navigator.retrieval.passages import ChunkPassages, distinct
@@ -54,7 +56,7 @@ class Routing:
 
     page: Anchored
     selected: set[int] = field(default_factory=set)
-    fault: ModelError | None = None
+    fault: ModelError | AnswerCeilingReached | None = None
 
 
 class Rdr2:
@@ -89,18 +91,20 @@ class Rdr2:
         session.nearest = await self._parts.sections(found.hits, session.numbering, NEAREST_SECTIONS)
         routed = await self._route(run, found.pages)
         chosen = [p for each in routed for p in each.page.passages(each.selected, session.numbering)]
-        passages, left_out = self._fitting(distinct(chosen)[0])
+        passages, left_out = self._fitting(distinct(chosen)[0], session.affordable(self._rit_bounds.read_characters))
         if not passages:
             return run.not_found()
         session.read(passages)
         remark = f"Left out for length: {numbers_listed([p.number for p in left_out])}." if left_out else None
         run.step(Step("read", "", numbers=tuple(p.number for p in passages), error=remark))
         run.turns.append(UserTurn(opening(asked.question, language=asked.language), tuple(passages)))
-        return run.answer(await run.ask_model(passages_system_prompt(model_cites=run.model.cites)))
+        return run.answer(await run.ask_model(passages_system_prompt(model_cites=run.model.cites), must_answer=True))
 
     async def _route(self, run: AnswerRun, pages: Sequence[Anchored]) -> list[Routing]:
         """Every page, in the order given. Raises ModelError where the router failed on all."""
-        router = Router(self._router or run.model, self._bounds.expansions, self._bounds.structure)
+        router = Router(
+            run.metered(self._router) if self._router else run.model, self._bounds.expansions, self._bounds.structure
+        )
         turn = asyncio.Semaphore(SIDE_BY_SIDE)
         routings = [Routing(page) for page in pages]
 
@@ -112,16 +116,17 @@ class Rdr2:
             for routing in routings:
                 group.create_task(one(routing))
         faults = [routing.fault for routing in routings if routing.fault]
-        if faults and len(faults) == len(routings):
+        if faults and len(faults) == len(routings) and isinstance(faults[0], ModelError):
             raise faults[0]
         return routings
 
-    def _fitting(self, passages: Sequence[Passage]) -> tuple[list[Passage], list[Passage]]:
+    @staticmethod
+    def _fitting(passages: Sequence[Passage], characters: int) -> tuple[list[Passage], list[Passage]]:
         """What fits, and what does not; the first always."""
         size, kept = 0, len(passages)
         for position, passage in enumerate(passages):
             size += sum(len(block.text) for block in passage.blocks)
-            if position and size > self._rit_bounds.read_characters:
+            if position and size > characters:
                 kept = position
                 break
         return list(passages[:kept]), list(passages[kept:])
@@ -138,7 +143,7 @@ async def _rounds(run: AnswerRun, router: Router, routing: Routing) -> None:
                 routing.selected.update(look.routed.selected)
                 run.step(_step(run, page, look))
                 started = time.monotonic()
-    except ModelError as error:
+    except (ModelError, AnswerCeilingReached) as error:
         log.warning("router_failed", page=page.key, kind=type(error).__name__, selected=len(routing.selected))
         if not routing.selected:
             routing.fault = error

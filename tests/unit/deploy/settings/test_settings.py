@@ -189,7 +189,10 @@ def test_a_home_that_does_not_exist_is_told(write: Write) -> None:
         ),
         ("[model]\ntimeout = 0", "model.timeout (FILE): got 0; it takes a number above 0"),
         ("[embedding]\nallow_download = 3", "embedding.allow_download (FILE): got 3; it takes true or false"),
-        ('[retrieval]\noutline = "xml"', 'retrieval.outline (FILE): got "xml"; it takes "outline" or "json"'),
+        (
+            '[retrieval]\noutline = "xml"',
+            'retrieval.outline (FILE): got "xml"; it takes "outline" or "titles" or "json"',
+        ),
         ("[model]\nname = [1]", "model.name (FILE): got a list; it takes a text"),
         ("retrieval = 7", "retrieval (FILE): got 7; it takes a table"),
         ("[index]\nfoldr = 1", "index.foldr (FILE): there is no such setting; did you mean index.folder?"),
@@ -437,7 +440,7 @@ def test_the_defaults_are_those_of_the_code_that_uses_them(write: Write) -> None
 
 def test_the_papers_recipe_is_a_setting(write: Write) -> None:
     plain = load(write('[retrieval]\nrecipe = "plain"\nn = 20\n'), HOME)
-    assert recipe_of(plain) == Recipe(n=20, kappa=60, page_share=0.0, cover=False)
+    assert recipe_of(plain) == Recipe(n=20, kappa=60, page_share=0.0, cover=False, links_share=1.0, tail=0.0)
 
 
 def test_every_setting_is_described() -> None:

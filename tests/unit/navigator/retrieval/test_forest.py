@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.ports import Outline, OutlineHeading, SiteAncestor
-from navigator.retrieval.forest import Forest, Numbering, induce
+from navigator.retrieval.forest import Described, Forest, Numbering, below, induce
 from navigator.retrieval.toc import render_toc
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -81,6 +82,52 @@ def test_the_json_form_has_the_papers_fields() -> None:
         '{"id": null, "title": "API", "is_readable": false, "metadata": {}, "nodes": ['
         '{"id": 1, "title": "open()", "is_readable": true, "metadata": {}, "nodes": []}]}]}]'
     )
+
+
+def test_the_outline_says_what_it_does_not_show_and_under_which_number() -> None:
+    about = {"g2": Described(120), "g": Described(8, "All of it", ("tool",))}
+    forest = induce("q", {"g2": 0.9, "a1": 0.5}, [GUIDE, API], {}, Numbering(), about, counts_hidden=True)
+    assert render_toc(forest) == (
+        "1: Guide [8w] (All of it; tool) +1 more\n - 2: Install +1 more\n  3: Linux [120w]\n- API\n 4: open()"
+    )
+    assert render_toc(forest, "titles") == "1: Guide (All of it; tool)\n - Install\n  3: Linux\n- API\n 4: open()"
+    assert '"id": null, "title": "Install", "is_readable": false' in render_toc(forest, "json")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ((), ("Home", "Tune"), "# Home › Tune"),
+        (("Home", "Tune"), ("Home", "Serve", "Guides"), "# … › Serve › Guides"),
+        (("Home", "Tune", "Guides"), ("Home", "Tune"), "# … › Tune"),
+        (("Home",), ("Home", "Tune"), "# … › Tune"),
+        (("Home", "Tune"), ("Other",), "# Other"),
+        (("Home", "Tune"), ("Home",), "# Home"),
+    ],
+)
+def test_what_pages_one_after_the_other_have_in_common_is_said_once(
+    before: tuple[str, ...], now: tuple[str, ...], said: str
+) -> None:
+    places = {"guide": tuple(map(SiteAncestor, before)), "api": tuple(map(SiteAncestor, now))}
+    forest = induce("q", {"g2": 0.9, "a1": 0.5}, [GUIDE, API], places, Numbering())
+    assert said in render_toc(forest).split("\n")
+    assert f"# {' › '.join(now)}" in render_toc(forest, "titles").split("\n")
+
+
+@given(st.sets(st.sampled_from(["g", "g1", "g2", "g3", "g4"]), min_size=1))
+def test_what_is_shown_and_what_is_said_to_be_hidden_is_the_whole_page(hits: set[str]) -> None:
+    forest = induce("q", dict.fromkeys(hits, 1.0), [GUIDE], {}, Numbering(), counts_hidden=True)
+    nodes = [node for _, node, _ in forest.walk()]
+    assert len(nodes) + sum(node.hidden for node in nodes) == len(GUIDE.headings)
+    assert all(node.number is not None for node in nodes if node.readable or node.hidden)
+
+
+def test_below_a_node_stands_the_upper_level_first_as_much_as_fits() -> None:
+    assert below(GUIDE, "g", 9) == ["g1", "g2", "g3", "g4"]
+    assert below(GUIDE, "g", 2) == ["g1", "g4"]
+    assert below(GUIDE, "g", 3) == ["g1", "g2", "g4"]
+    assert below(GUIDE, "g1", 9) == ["g2", "g3"]
+    assert below(GUIDE, "g2", 9) == []
 
 
 def test_an_empty_forest_renders_as_nothing() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors
+from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors, without_tail
 
 TREE: dict[str, str | None] = {
     "root": None, "a": "root", "a1": "a", "a2": "a", "b": "root", "b1": "b", "other": None, "o1": "other",
@@ -79,3 +79,18 @@ def test_a_better_section_of_the_same_page_stays_better(scores: dict[str, float]
         for other in scores:
             if PAGE[one] == PAGE[other] and scores[one] > scores[other]:
                 assert lifted[one] >= lifted[other]
+
+
+def test_where_scores_fall_off_what_no_search_backs_is_left_out() -> None:
+    scores = {"a": 1.0, "b": 0.6, "c": 0.3, "d": 0.2}
+    assert without_tail(scores, {"a", "c", "d"}, 0.25) == {"a": 1.0, "c": 0.3}
+    assert without_tail(scores, set(scores), 0.0) == scores
+    assert without_tail({}, set(), 0.25) == {}
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.floats(0.01, 2)), st.floats(0, 1))
+def test_the_best_stays_and_so_does_the_order(scores: dict[str, float], share: float) -> None:
+    order = sorted(scores, key=lambda node: -scores[node])
+    kept = without_tail({node: scores[node] for node in order}, set(scores), share)
+    assert [*kept] == order[: len(kept)]
+    assert bool(kept) is bool(scores)

@@ -27,7 +27,8 @@ def test_a_node_scores_as_its_best_chunk() -> None:
 
 
 def test_the_plain_recipe_is_the_papers() -> None:
-    assert RECIPES["plain"] == Recipe(n=50, chunks_per_node=4, kappa=60, page_share=0.0, cover=False, links_share=1.0)
+    plain = Recipe(n=50, chunks_per_node=4, kappa=60, page_share=0.0, cover=False, links_share=1.0, tail=0.0)
+    assert RECIPES["plain"] == plain
     found = Chunks((Hit("1", "g2", "guide", 0.4), Hit("2", "g", "guide", 0.3), Hit("3", "a1", "api", 0.2)), FOUND_ON)
     assert chosen(found, replace(RECIPES["plain"], n=2)) == {"g2": 0.4, "g": 0.3}
 
@@ -48,6 +49,13 @@ def test_links_alone_stand_below_text_with_a_share_of_their_score() -> None:
     )
     assert [(hit.node_id, hit.score) for hit in below_text(found, 0.5)] == [("g", 0.3), ("g2", 0.2), ("a1", 0.1)]
     assert below_text(found, 1.0) == found.hits
+
+
+def test_our_recipe_leaves_out_the_tail_that_nothing_backs_and_the_papers_does_not() -> None:
+    hits = (Hit("1", "a1", "api", 0.4), Hit("2", "g2", "guide", 0.3), Hit("3", "g4", "guide", 0.3))
+    found = Chunks(hits, FOUND_ON, frozenset({"a1", "g2"}))
+    assert set(chosen(found, Recipe())) == {"a1", "g2"}
+    assert set(chosen(found, RECIPES["plain"])) == {"a1", "g2", "g4"}
 
 
 def test_k_follows_n() -> None:
