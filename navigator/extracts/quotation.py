@@ -9,6 +9,9 @@ from itertools import groupby, zip_longest
 from navigator.answer import Passage
 from navigator.extracts.units import Piece
 
+CELL_BAR = " | "
+"""Between the cells of a table's row, as a block is shown."""
+
 
 def runs(pieces: Sequence[Piece]) -> Iterator[tuple[int, list[Piece]]]:
     """The pieces of each block together."""
@@ -39,12 +42,32 @@ def _quoted_block(run: Sequence[Piece], language: str) -> str:
         return "".join(
             escape(piece.text.rstrip("\n")) + _joint(piece, after) for piece, after in zip_longest(run, run[1:])
         )
+    if kind == "table" and (table := _table([line for piece in run for line in piece.text.split("\n")])):
+        return table
+    line_of = _term_line if kind == "terms" else _escape_line
     rows: list[str] = []
     for piece, after in zip_longest(run, run[1:]):
-        rows += [_escape_line(line) for line in piece.text.split("\n")]
+        rows += [line_of(line) for line in piece.text.split("\n")]
         if after is not None and after.at > piece.at + 1 and kind != "table":
             rows.append("…  ")
     return "\n".join(rows)
+
+
+def _table(lines: Sequence[str]) -> str:
+    """The rows as a table under their header; "" where they are none: one row or one column."""
+    rows = [[escape(cell.strip()).replace("|", "\\|") for cell in line.split(CELL_BAR)] for line in lines]
+    columns = max(map(len, rows))
+    if len(rows) < 2 or columns < 2:
+        return ""
+    filled = [[*row, *[""] * (columns - len(row))] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [filled[0], ["---"] * columns, *filled[1:]])
+
+
+def _term_line(line: str) -> str:
+    """A term in bold, or a line of its definition, which stands under it and is indented."""
+    if not line.strip():
+        return ""
+    return f"  {escape(line.strip())}  " if line[:1].isspace() else f"- **{escape(line.strip())}**  "
 
 
 def _joint(piece: Piece, after: Piece | None) -> str:

@@ -5,7 +5,9 @@ import pytest
 from ingest.model import Block
 from navigator.extracts.quotation import quoted
 from navigator.extracts.units import Piece, units_of
-from tests.unit.navigator.extracts.made import code, list_block, passage, text
+from navigator.markdown.blocks import markdown_of
+from navigator.markdown.parse import parse_markdown
+from tests.unit.navigator.extracts.made import code, list_block, passage, terms_block, text
 
 PORTS = passage(
     text("Pumpkin is a server. It listens on port 8080 by default. It was written in 2020."),
@@ -45,3 +47,20 @@ def test_items_that_are_left_out_of_a_list_show() -> None:
     block = passage(list_block("one", "two", "three"))
     one, _, three = pieces_of(*block.blocks)
     assert quoted([one, three], block).split("\n") == ["1. one", "…  ", "3. three"]
+
+
+def test_rows_are_a_table_under_their_header() -> None:
+    block = passage(Block("table", "Code\tMeaning\n4.2\ta|b *x*\n5.0\t"))
+    assert quoted(pieces_of(*block.blocks), block) == (
+        "| Code | Meaning |\n| --- | --- |\n| 4.2 | a\\|b \\*x\\* |\n| 5.0 |  |"
+    )
+    one_column = passage(Block("table", "Code\n4.2"))
+    assert quoted(pieces_of(*one_column.blocks), one_column) == "Code  \n4.2  "
+
+
+def test_terms_are_bold_and_their_definitions_indented() -> None:
+    block = passage(terms_block("--force", "    Do it anyway.", "gc.auto", "    How many loose objects."))
+    written = quoted(pieces_of(*block.blocks), block)
+    assert written == "- **--force**  \n  Do it anyway.  \n- **gc.auto**  \n  How many loose objects.  "
+    read = markdown_of(parse_markdown(written))
+    assert [line.rstrip() for line in read.split("\n")] == [line.rstrip() for line in written.split("\n")]
