@@ -306,8 +306,11 @@ def _asked(answer: Answer) -> str:
 def _first_sentence(group: Sequence[Piece]) -> str:
     """The first words that say something: of a text rather than of what announces one, a heading, a table or code; the
     next sentence too where one says little."""
-    ranked = sorted(group, key=_announces)
-    said = plain_line(_without_marks(ranked[0].plain)) if ranked else ""
+    worded = [piece for piece in group if _bare(piece)]
+    ranked = sorted(range(len(worded)), key=lambda position: _announces(worded[position]))
+    said = plain_line(_without_marks(worded[ranked[0]].plain)) if ranked else ""
+    if said.endswith(":") and len(worded) > ranked[0] + 1:  # with what it announces
+        said += f" {plain_line(_without_marks(worded[ranked[0] + 1].plain))}"
     chosen = ""
     for sentence in sentences(said):
         if chosen and (len(chosen) >= MIN_SUMMARY_CHARACTERS or len(chosen) + len(sentence) > MAX_SUMMARY_CHARACTERS):

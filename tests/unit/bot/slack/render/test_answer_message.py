@@ -364,3 +364,11 @@ def test_of_extracts_the_words_come_first_and_each_path_stands_once() -> None:
     assert markdown_of(sent) == [f"Scale it with care.\n\n```sh\nscale\n```\n\n{one}\n\n- Wait.\n- Look again. {two}"]
     assert dumped(sent).count(first) == dumped(sent).count(second) == 1
     assert "Extracts from the documentation, word for word." in strings(message.blocks)
+
+
+def test_a_notification_says_what_a_table_says() -> None:
+    title = " › ".join(passage(1).path)
+    (message,) = made(
+        answer(f"**{title}** [1]\n\nWhat the codes mean:\n\n| Code | Meaning |\n|-|-|\n| E42 | Empty |", passages=1)
+    )
+    assert message.text == "What the codes mean: Code Meaning E42 Empty"
