@@ -40,6 +40,8 @@ from navigator.question.word_counts import words_of
 from navigator.retrieval.forest import Forest
 from navigator.retrieval.lexicon import Lexicon
 
+READ_ALONE = 4
+"""So many of the best sections are read alone where they are too long for one Read with the others."""
 MAX_EMBEDDED_CHARACTERS = 300
 """Of a longer unit (a code block) its beginning stands for it."""
 MAX_EMBEDDED_UNITS = 16
@@ -93,7 +95,17 @@ class ExtractiveModel:
         forests = [result.forest for result in results if result.forest is not None]
         given = [passage for turn in turns if isinstance(turn, UserTurn) for passage in turn.passages]
         passages = [*given, *(passage for result in results for passage in result.passages)]
-        if passages or must_answer:
+        read_once = sum(isinstance(turn, ToolTurn) for turn in turns) == 2
+        left_out: list[int] = []
+        if forests and read_once and not must_answer:
+            best = _best(forests, await self._wanted(question, forests), READ_ALONE)
+            left_out = [number for number in best if number not in {passage.number for passage in passages}]
+        if left_out:
+            yield TextDelta("Reading alone what was too long to be read with the others.")
+            for number in left_out:
+                yield ToolCallEvent(ToolCall(f"read-{number}", READ_TOOL.name, {"sections": [number]}))
+            yield TurnEnd("calls")
+        elif passages or must_answer:
             async for event in self._answer(question, forests, passages):
                 yield event
             yield TurnEnd("end")
@@ -145,7 +157,7 @@ class ExtractiveModel:
         self, question: str, asked: Wanted, forests: Sequence[Forest], passages: Sequence[Passage]
     ) -> list[Extract]:
         """What the passages say to the question, best section first; empty where nothing comes near."""
-        units = units_of(passages)
+        units = units_of(passages, asked.held_in)
         signals = signals_of(question, asked, units, passages, _shares(forests, passages))
         near = sorted(range(len(units)), key=lambda i: (-signals[i].promise(self._weights), i))[:MAX_EMBEDDED_UNITS]
         for i, cosine in zip(near, await self._cosines(question, [units[i] for i in near], passages), strict=True):

@@ -91,6 +91,11 @@ class Wanted:
         """How much of the question these terms hold, 0 to 1."""
         return sum(word.weight * word.match(held) for word in self.words)
 
+    def held_in(self, text: str) -> float:
+        """How much of the question a text seems to hold, by the letters of its terms alone: quick."""
+        folded = text.casefold()
+        return sum(word.weight for word in self.words if word.terms[0] in folded)
+
     @property
     def terms(self) -> frozenset[str]:
         return frozenset(term for word in self.words for term in word.terms)

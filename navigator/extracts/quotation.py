@@ -36,8 +36,9 @@ def _quoted_block(run: Sequence[Piece], language: str) -> str:
     any run of backticks inside."""
     kind = run[0].kind
     if kind == "code":
-        fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", run[0].text)), default=0))
-        return f"{fence}{language}\n{run[0].text.rstrip()}\n{fence}"
+        text = "\n\n".join(piece.text.rstrip() for piece in run)
+        fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", text)), default=0))
+        return f"{fence}{language}\n{text}\n{fence}"
     if kind in ("text", "quote", "math"):
         return "".join(
             escape(piece.text.rstrip("\n")) + _joint(piece, after) for piece, after in zip_longest(run, run[1:])

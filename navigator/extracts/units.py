@@ -8,7 +8,8 @@ block, so that what is quoted can be cited to the block.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ingest.model import Block
@@ -24,6 +25,12 @@ MAX_TABLE_ROWS = 8
 """A longer table is quoted by the row, each under the first."""
 MAX_DEFINITION_CHARACTERS = 700
 """Of a longer definition the first paragraph is quoted, and the one that answers."""
+MIN_PROSE_WORDS, PROSE_SHARE = 6, 0.8
+"""A listing of so many words, so many of them plain, is text."""
+MIN_CUT_CHARACTERS, MIN_TOPICS, MAX_TOPIC_CHARACTERS = 8_000, 5, 80
+"""A section so long is cut at its bare lines, if it has so many and they are so short."""
+MAX_WEIGHED_CHARACTERS, BLOCKS_AROUND = 40_000, 3
+"""Of a longer section only the blocks that hold most of the question's words are weighed, with so many on either side."""
 MAX_CODE_LINES = 18
 """A longer listing is no answer in an extract: it is left on the page."""
 
@@ -48,6 +55,9 @@ _OF_THE_LISTING = re.compile(
     r"\W*(?:this|that|the (?:above|code|example|program|listing|last)|it|but|however)\b", re.IGNORECASE
 )
 WRONG_CODE = frozenset({"compile_fail", "does_not_compile", "panics", "not_desired_behavior", "should_panic"})
+
+
+_PUNCTUATION = ".,;:!?()[]\"'`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +95,54 @@ class Unit:
     @property
     def code_alone(self) -> bool:
         """Nothing says what it does."""
-        return all(piece.kind in ("code", "math") for piece in self.pieces)
+        return all(piece.kind in ("code", "math") and not _reads_as_text(piece.text) for piece in self.pieces)
 
 
-def units_of(passages: Sequence[Passage]) -> list[Unit]:
-    """All units, in order."""
-    return [unit for index, passage in enumerate(passages) for unit in _of_passage(index, passage.blocks)]
+def units_of(passages: Sequence[Passage], asked_for: Callable[[str], float] = lambda text: 0.0) -> list[Unit]:
+    """All units, in order; of a very long passage those of the blocks that hold most of what is `asked_for`, and around
+    them."""
+    return [unit for index, passage in enumerate(passages) for unit in _of_passage(index, passage.blocks, asked_for)]
 
 
-def _of_passage(passage: int, blocks: Sequence[Block]) -> Iterator[Unit]:
-    pieces = _pieces(blocks)
-    first = True
+def _worth_reading(blocks: Sequence[Block], topics: Set[int], asked_for: Callable[[str], float]) -> set[int]:
+    """Indices of blocks, as many as MAX_WEIGHED_CHARACTERS hold: those that hold most, they or the topic above them, with
+    what stands around them."""
+    if sum(len(block.text) for block in blocks) <= MAX_WEIGHED_CHARACTERS:
+        return set(range(len(blocks)))
+    kept: set[int] = set()
+    size = 0
+    held: list[float] = []
+    topic = 0.0
     for index, block in enumerate(blocks):
+        here = asked_for(block.text)
+        if index in topics:
+            topic = max(topic, here * here) if index - 1 in topics else here * here
+        held.append(here + topic)
+    for best in sorted(range(len(blocks)), key=lambda i: (-held[i], i)):
+        around = set(range(max(0, best - BLOCKS_AROUND), min(len(blocks), best + BLOCKS_AROUND + 1))) - kept
+        size += sum(len(blocks[i].text) for i in around)
+        if kept and size > MAX_WEIGHED_CHARACTERS:
+            break
+        kept |= around
+    return kept
+
+
+def _of_passage(passage: int, blocks: Sequence[Block], asked_for: Callable[[str], float]) -> Iterator[Unit]:
+    blocks = [
+        replace(block, kind="text", text=_unwrapped(block.text)) if is_prose(block) else block for block in blocks
+    ]
+    topics = _topics(blocks)
+    worth = _worth_reading(blocks, topics, asked_for)
+    pieces = _pieces(blocks, worth | topics)
+    first = True
+    topic: tuple[Piece, ...] = ()
+    for index, block in enumerate(blocks):
+        if index in topics:
+            topic = (*topic, *pieces[index]) if index - 1 in topics else tuple(pieces[index])
+            first = True
+            continue
+        if index not in worth:
+            continue
         if block.kind in ("text", "quote"):
             made = _of_text(passage, index, blocks, pieces)
         elif block.kind in ("code", "math"):
@@ -105,7 +151,7 @@ def _of_passage(passage: int, blocks: Sequence[Block]) -> Iterator[Unit]:
             made = _of_terms(passage, index, blocks, pieces)
         else:
             made = _of_rows(passage, index, blocks, pieces)
-        for unit in made:
+        for unit in _under(topic, made) if topic else made:
             if first and not unit.code_alone:
                 yield replace(unit, first=True)
                 first = False
@@ -113,18 +159,65 @@ def _of_passage(passage: int, blocks: Sequence[Block]) -> Iterator[Unit]:
                 yield unit
 
 
-def _pieces(blocks: Sequence[Block]) -> list[list[Piece]]:
-    """Of each block its sentences, items, terms with definitions, rows; a listing whole."""
+def is_prose(block: Block) -> bool:
+    """Whether a listing is text that the page sets in columns (manuals written for a terminal): sentences over lines that
+    begin at the margin."""
+    lines = [line for line in block.text.split("\n") if line.strip()]
+    if block.kind != "code" or block.language or not lines or any(line[0].isspace() for line in lines):
+        return False
+    return _reads_as_text(block.text) and block.text.rstrip()[-1] in ".:!?)"
+
+
+def _reads_as_text(text: str) -> bool:
+    words = text.split()
+    plain = sum(word.strip(_PUNCTUATION).replace("-", "").replace("'", "").isalpha() for word in words)
+    return len(words) >= MIN_PROSE_WORDS and plain >= PROSE_SHARE * len(words)
+
+
+def _unwrapped(text: str) -> str:
+    """Paragraphs in a line each."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text).replace("\n\n", "\n")
+
+
+def _topics(blocks: Sequence[Block]) -> set[int]:
+    """Lines by which a long section is cut though they are no headings: short, without an end, each said once, over text."""
+    if sum(len(block.text) for block in blocks) < MIN_CUT_CHARACTERS:
+        return set()
+    said = Counter(block.text for block in blocks)
+    short = {
+        index
+        for index, block in enumerate(blocks[:-1])
+        if block.kind == "text"
+        and len(block.text) <= MAX_TOPIC_CHARACTERS
+        and said[block.text] == 1
+        and "\n" not in block.text
+        and block.text.rstrip()[-1:] not in ".:;!?,"
+    }
+    return short if len(short) >= MIN_TOPICS else set()
+
+
+def _under(topic: tuple[Piece, ...], units: Iterable[Unit]) -> Iterator[Unit]:
+    """Units as definitions of the line above them."""
+    names = "\n".join(piece.text for piece in topic)
+    for unit in units:
+        yield replace(unit, pieces=(*topic, *unit.pieces), key=f"{names}\n{unit.key}".strip())
+
+
+def _pieces(blocks: Sequence[Block], worth: Set[int]) -> list[list[Piece]]:
+    """Of each block worth reading its sentences, items, terms with definitions, rows; a listing whole."""
     found: list[list[Piece]] = []
     at = 0
     for index, block in enumerate(blocks):
-        row = [Piece(index, at + n, text, block.kind) for n, text in enumerate(_texts(block))]
-        at += len(row)
+        texts = _texts(block) if index in worth else []
+        row = [Piece(index, at + n, text, block.kind) for n, text in enumerate(texts)]
+        at += max(1, len(row))
         found.append(row)
     return found
 
 
 def _texts(block: Block) -> list[str]:
+    if block.kind == "code" and not block.language and block.text.count("\n") >= MAX_CODE_LINES:
+        return [part for part in re.split(r"\n[ \t]*\n", block.text) if part.strip()]
     if block.kind in ("code", "math"):
         return [block.text]
     if block.kind in ("text", "quote"):
@@ -247,14 +340,14 @@ def _short(block: Block, row: Sequence[Piece]) -> bool:
 
 
 def _of_code(passage: int, index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> Iterator[Unit]:
-    """A listing under the sentence before it. Without one it is a unit of its own, which speaks only where nothing else
-    does."""
-    code = pieces[index]
-    if code[0].text.count("\n") >= MAX_CODE_LINES:
-        return
+    """A listing under the sentence before it; of one that is long and in no language (a table or list drawn in characters)
+    each paragraph. Without a sentence it is a unit of its own, which speaks only where nothing else does."""
     said = _said_before(index, blocks, pieces)
     before = " ".join(piece.text for piece in said)
-    yield Unit(passage, f"{before}\n{code[0].text}".strip(), (*said, *code), wrong=_is_wrong(index, blocks, pieces))
+    wrong = _is_wrong(index, blocks, pieces)
+    for code in pieces[index]:
+        if code.text.count("\n") < MAX_CODE_LINES:
+            yield Unit(passage, f"{before}\n{code.text}".strip(), (*said, code), wrong=wrong)
 
 
 def _is_wrong(index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> bool:
@@ -262,7 +355,11 @@ def _is_wrong(index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) ->
     that speaks of it."""
     marked = set(re.split(r"[,\s]+", blocks[index].language or ""))
     before = pieces[index - 1][-1].text if index and pieces[index - 1] and blocks[index - 1].kind != "code" else ""
-    after = pieces[index + 1][0].text if index + 1 < len(blocks) and blocks[index + 1].kind == "text" else ""
+    after = (
+        pieces[index + 1][0].text
+        if index + 1 < len(blocks) and blocks[index + 1].kind == "text" and pieces[index + 1]
+        else ""
+    )
     spoken = bool(_OF_THE_LISTING.match(after)) and bool(_WRONG.search(after[:120]))
     return not marked.isdisjoint(WRONG_CODE) or bool(_WRONG.search(before[-160:])) or spoken
 

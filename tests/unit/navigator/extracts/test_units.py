@@ -145,3 +145,43 @@ def test_units_hold_words_of_their_own_passage_only(blocks: list[Block]) -> None
 def test_of_a_long_paragraph_no_more_is_quoted_than_fits() -> None:
     units = made(text("Pumps move water from one place to another. " * 30))
     assert all(len(unit.text) <= MAX_PARAGRAPH_CHARACTERS + 80 for unit in units)
+
+
+def keyword(name: str, said: str) -> list[Block]:
+    return [text(f"{name} <value>"), code(said), text("May be used in:"), Block("table", "frontend\tbackend\nyes\tno")]
+
+
+MANUAL = [
+    block
+    for n in range(40)
+    for block in keyword(
+        f"option{n}",
+        f"Sets the weight of pump number {n} among\nits neighbours, which share the water. "
+        + "More water flows\nhere. " * 12,
+    )
+]
+
+
+def test_text_that_is_set_in_columns_is_text() -> None:
+    (unit,) = made(code("Declare or complete an access list, which\nany rule may name later."))
+    assert unit.text == "Declare or complete an access list, which any rule may name later."
+    assert not unit.has_code
+
+
+@pytest.mark.parametrize("listing", ["for x in list:\n    print(x)", "pump start --now", "a = b + c * d - e / f % g;"])
+def test_code_is_no_text(listing: str) -> None:
+    assert made(text("Run it:"), code(listing))[0].has_code
+
+
+def test_bare_lines_cut_a_long_section_and_are_the_terms_of_what_follows() -> None:
+    units = [unit for unit in made(*MANUAL) if "number 7 among" in unit.text]
+    assert {unit.key for unit in units} == {"option7 <value>"}
+    assert all(unit.text.startswith("option7 <value>\n") for unit in units)
+    assert units[0].first
+
+
+def test_of_a_very_long_section_the_blocks_that_hold_the_question_are_weighed() -> None:
+    blocks = [*MANUAL, *(text(f"Filler number {n}. " + "Sand and stone. " * 60) for n in range(200))]
+    units = units_of([passage(*blocks)], lambda words: float("number 7 among" in words.replace("\n", " ")))
+    assert any("number 7 among" in unit.text for unit in units)
+    assert len({piece.block for unit in units for piece in unit.pieces}) < len(blocks) - 100
