@@ -20,9 +20,9 @@ TITLE_WEIGHS, NEARBY_WEIGHS, PATH_WEIGHS = 0.85, 0.4, 0.5
 """A word of the question that only the section's title holds, only a unit beside this one, or only a title above it, covers
 so much of its weight."""
 NEARBY_UNITS = 2
-FEW_NEW_WORDS, FEWEST_DEFINING_WORDS = 4, 1
-"""A unit that says fewer words than this beside the question's own, or beside the term that it defines, says nothing that
-answers it."""
+FEW_NEW_WORDS = 4
+"""A unit that says fewer words than this beside the question's own says nothing that answers it; nor does a term without a
+definition."""
 
 _DEFINES = re.compile(
     r"^(?:(?:the|an?|each|every|de[rs]|die|das|une?|le|la|el)\s{1,3})?(?P<subject>[^.;:]{0,80}?)\s?\b(?:is|are|means|refers to|was|defines?|represents?|allows?|lets?|specif(?:y|ies)"
@@ -176,5 +176,6 @@ def _spoilt(asked: Wanted, unit: Unit, core: frozenset[str], *, safe: bool) -> f
         return 1.0
     if not safe and _DESTROYS.search(unit.text):
         return 0.5
-    said = core - asked.terms - frozenset(terms(unit.key))
-    return 0.7 if len(said) < (FEWEST_DEFINING_WORDS if unit.key else FEW_NEW_WORDS) else 0.0
+    if unit.key:
+        return 0.0 if core - frozenset(terms(unit.key)) else 0.7
+    return 0.7 if len(core - asked.terms) < FEW_NEW_WORDS else 0.0
