@@ -8,54 +8,33 @@ Unicode (a lone surrogate).
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 from pydantic import TypeAdapter
 
 from ingest.model import Node, Page, PageRecord
 from ingest.notes import NoteEntry
 from ingest.ports import WatchState
 
-_RECORD = TypeAdapter(PageRecord)
-_PAGE = TypeAdapter(Page)
-_NODE = TypeAdapter(Node)
-_WATCH = TypeAdapter(WatchState)
-_ENTRY = TypeAdapter(NoteEntry)
+_T = TypeVar("_T")
 
 
-def dump_record(record: PageRecord) -> bytes:
-    return _RECORD.dump_json(record)
+class Codec(Generic[_T]):
+    """Of one type. `brief`: what has its default is left out."""
+
+    def __init__(self, kind: type[_T], *, brief: bool = False) -> None:
+        self._adapter = TypeAdapter(kind)
+        self._brief = brief
+
+    def dump(self, value: _T) -> bytes:
+        return self._adapter.dump_json(value, exclude_defaults=self._brief)
+
+    def load(self, data: bytes) -> _T:
+        return self._adapter.validate_json(data)
 
 
-def load_record(data: bytes) -> PageRecord:
-    return _RECORD.validate_json(data)
-
-
-def dump_page(page: Page) -> bytes:
-    return _PAGE.dump_json(page)
-
-
-def load_page(data: bytes) -> Page:
-    return _PAGE.validate_json(data)
-
-
-def dump_node(node: Node) -> bytes:
-    return _NODE.dump_json(node)
-
-
-def load_node(data: bytes) -> Node:
-    return _NODE.validate_json(data)
-
-
-def dump_watch(state: WatchState) -> bytes:
-    return _WATCH.dump_json(state, exclude_defaults=True)
-
-
-def load_watch(data: bytes) -> WatchState:
-    return _WATCH.validate_json(data)
-
-
-def dump_entry(entry: NoteEntry) -> bytes:
-    return _ENTRY.dump_json(entry)
-
-
-def load_entry(data: bytes) -> NoteEntry:
-    return _ENTRY.validate_json(data)
+RECORD = Codec(PageRecord)
+PAGE = Codec(Page)
+NODE = Codec(Node)
+WATCH = Codec(WatchState, brief=True)
+ENTRY = Codec(NoteEntry)

@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -167,7 +167,13 @@ Rule = Callable[[Path], Iterator[str]]
 
 def modules(root: Path, *packages: str) -> list[Module]:
     paths = sorted(path for package in packages for path in (root / package).rglob("*.py"))
-    return [Module(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
+    return [_module(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
+
+
+@cache
+def _module(path: str, source: str) -> Module:
+    """One for all rules, so that each file is parsed once."""
+    return Module(path, source)
 
 
 def arrow(root: Path) -> Iterator[str]:

@@ -27,41 +27,31 @@ from ingest.errors import Conflict
 from ingest.model import sha256
 from ingest.ports import Clock
 from ingest.stores.cluster.opensearch import (
-    ONE_SHARD,
     UNINDEXED,
     WORD,
     BulkItem,
     Json,
     OpenSearch,
     StoredDocument,
+    index_of,
     over_conflicts,
 )
 
-EXCHANGES: Json = {
-    "settings": ONE_SHARD,
-    "mappings": {
-        "dynamic": "strict",
-        "_meta": {"schema": 1},
-        "properties": {
-            **dict.fromkeys(("question", "conversation", "asker", "people", "order"), WORD),
-            "mark": UNINDEXED,
-            "exchange": {"type": "object", "enabled": False},
-        },
-    },
-}
-SMALL_DOCUMENTS: Json = {
-    "settings": ONE_SHARD,
-    "mappings": {
-        "dynamic": "strict",
-        "_meta": {"schema": 1},
-        "properties": {
-            **dict.fromkeys(("id", "kind", "people", "until"), WORD),
-            "mark": UNINDEXED,
-            "value": {"type": "double", "index": False, "doc_values": False},
-            "kept": UNINDEXED,
-        },
-    },
-}
+EXCHANGES = index_of(
+    {
+        **dict.fromkeys(("question", "conversation", "asker", "people", "order"), WORD),
+        "mark": UNINDEXED,
+        "exchange": {"type": "object", "enabled": False},
+    }
+)
+SMALL_DOCUMENTS = index_of(
+    {
+        **dict.fromkeys(("id", "kind", "people", "until"), WORD),
+        "mark": UNINDEXED,
+        "value": {"type": "double", "index": False, "doc_values": False},
+        "kept": UNINDEXED,
+    }
+)
 
 
 class OpenSearchBotStore:

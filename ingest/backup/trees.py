@@ -44,8 +44,8 @@ def tree_sections(trees: TreeStore, sites: Iterable[str] = ()) -> Sections:
             await trees.reserve(state.key, state.site, above=state.seq + SEQS_LEFT_OUT - 1)
 
     return [
-        BackupSection(RECORDS, _records(trees), codec.load_record, put_record),
-        BackupSection("watch", _watched(trees, set(sites)), codec.load_watch, put_watch),
+        BackupSection(RECORDS, _records(trees), codec.RECORD.load, put_record),
+        BackupSection("watch", _watched(trees, set(sites)), codec.WATCH.load, put_watch),
     ]
 
 
@@ -54,13 +54,13 @@ def note_section(notes: Notes) -> BackupSection[NoteEntry]:
 
     async def lines() -> AsyncIterator[bytes]:
         async for entry in notes.all():
-            yield codec.dump_entry(entry)
+            yield codec.ENTRY.dump(entry)
 
     async def put(entry: NoteEntry) -> None:
         if not await notes.of(entry.kind, [entry.hash]):
             await notes.add(entry)
 
-    return BackupSection("notes", lines(), codec.load_entry, put)
+    return BackupSection("notes", lines(), codec.ENTRY.load, put)
 
 
 class RecordStates(dict[str, tuple[Any, ...]]):
@@ -98,7 +98,7 @@ async def _records(trees: TreeStore) -> AsyncIterator[bytes]:
 
 async def _read(trees: TreeStore, keys: Iterable[str]) -> list[bytes]:
     found = await asyncio.gather(*map(trees.get, keys))
-    return [codec.dump_record(stored.record) for stored in found if stored]
+    return [codec.RECORD.dump(stored.record) for stored in found if stored]
 
 
 async def _watched(trees: TreeStore, sites: set[str]) -> AsyncIterator[bytes]:
@@ -106,4 +106,4 @@ async def _watched(trees: TreeStore, sites: set[str]) -> AsyncIterator[bytes]:
         sites.add(page.site)
     for site in sorted(sites):
         async for state in trees.watching(site):
-            yield codec.dump_watch(state)
+            yield codec.WATCH.dump(state)

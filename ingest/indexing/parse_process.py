@@ -21,7 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from ingest.errors import PageTooCostly
@@ -53,9 +52,7 @@ class ParseProcess:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         self._closed = True
         self._turns.shutdown(wait=False, cancel_futures=True)
         if self._child is not None:

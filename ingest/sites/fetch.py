@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -72,10 +71,8 @@ class HttpFetcher:
         await self._exchange.__aenter__()
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self._exchange.__aexit__(exc_type, exc, traceback)
+    async def __aexit__(self, *exc: object) -> None:
+        await self._exchange.__aexit__(*exc)
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
         """As the port says; names of `headers` are lower case. A robots.txt comes from this run's memory."""

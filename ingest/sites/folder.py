@@ -11,7 +11,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import quote, unquote_to_bytes
 
@@ -49,9 +48,7 @@ class FolderFetcher:
         await asyncio.to_thread(_check_folder, self._site)
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         """Nothing is held open."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:

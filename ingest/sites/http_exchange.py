@@ -10,7 +10,6 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, aclosing
-from types import TracebackType
 from typing import Self
 
 import httpx
@@ -55,9 +54,7 @@ class HttpExchange:
         self._transport = await self._stack.enter_async_context(self._given or _network(self._site))
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         self._transport = None
         await self._stack.aclose()
 

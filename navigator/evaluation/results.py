@@ -92,10 +92,6 @@ def dump_contender(contender: Contender) -> str:
     return _CONTENDER.dump_json(contender).decode()
 
 
-def load_contender(line: str | bytes) -> Contender:
-    return _CONTENDER.validate_json(line)
-
-
 def dump_result(result: Result) -> str:
     return _RESULT.dump_json(result).decode()
 

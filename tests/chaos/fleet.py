@@ -9,7 +9,6 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 
 _STARTED_WITHIN = 60.0
@@ -63,9 +62,7 @@ class Fleet:
         await asyncio.gather(*map(self.start, self.members))
         return self
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         await asyncio.gather(*map(self.kill, list(self._running)))
 
     @property

@@ -31,7 +31,8 @@ QUIET_CYCLES = 5
 """So many cycles in a row that find all as it should be: more than the longest pause between two looks at a page."""
 _QUIET = {"same", "moved"}
 """Verdicts that may be given for ever: an address that leads to a page without content is followed each time."""
-_RESTS_WITHIN = 120.0
+_RESTS_WITHIN = 600.0
+"""On a busy machine too."""
 _GLANCE = 0.2
 
 Fault = Callable[[random.Random], Awaitable[str]]

@@ -44,7 +44,7 @@ EVERY = 0.3
 PACE = Pace(first=0.3, soonest=0.2, slowest=0.6, full=0.5, misses=2, missing_for=0.5, window=5.0, listing_share=1.0)
 ANY_LOSS = Guard(share=1.0, pages=100_000)
 """The guard would keep pages that an index made from scratch does not have."""
-SOON = WorkerPolicy(attempts=60, pause=0.05, longest=0.5, grace=3.0)
+SOON = WorkerPolicy(attempts=100_000, pause=0.05, longest=0.5, grace=3.0)
 """So many attempts that no page is given up, however often its indexer is killed."""
 _AGAIN = 0.5
 

@@ -72,6 +72,12 @@ def late(seconds: float) -> Behaviour:
     return wait
 
 
+async def lost(passing: Passing, forward: Forward) -> Response:
+    """It is done, but whoever stands between gave up waiting for the answer."""
+    await forward(passing)
+    return await answer(504)(passing, forward)
+
+
 def refuse_item(position: int) -> Behaviour:
     """Of a bulk of documents to store, one is refused for now."""
 

@@ -27,7 +27,6 @@ import itertools
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 import uvicorn
@@ -157,9 +156,7 @@ class DocSite:
         self._serving = asyncio.create_task(self._server.serve(sockets=[listener]))
         return self  # the socket listens already: whoever connects before the server is up is served then
 
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         self._server.should_exit = True
         self._server.force_exit = True
         await self._serving

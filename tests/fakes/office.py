@@ -18,6 +18,7 @@ from bot.model import ChannelSettings, Exchange, Posted, Question
 from bot.ports import Delivery
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
+from deploy.wiring.stores import SystemClock
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.workers import WorkerPolicy
 from ingest.ports import EventLog
@@ -25,7 +26,6 @@ from navigator.agent.run import Listener
 from navigator.answer import Answer, Passage, Step
 from navigator.question.rewrite import Earlier
 from tests.fakes import exchanges
-from tests.fakes.pipeline import WallClock
 from tests.waiting import eventually
 
 QUICKLY = AnsweringLimits(
@@ -160,7 +160,7 @@ class Office:
     def __init__(self, events: SqliteEventLog, store: SqliteBotStore) -> None:
         self.events = events
         self.store = store
-        self.clock = WallClock()
+        self.clock = SystemClock()
         self.delivery = FakeDelivery()
         self.replier = Replier()
         self.settings = ChannelSettings("T1", "C1")
@@ -215,7 +215,7 @@ class Office:
 
 @asynccontextmanager
 async def open_office(folder: Path) -> AsyncIterator[Office]:
-    clock = WallClock()
+    clock = SystemClock()
     async with (
         SqliteEventLog(folder / "events.sqlite", clock) as events,
         SqliteBotStore(folder / "bot.sqlite", KeySeal(()), clock) as store,

@@ -20,6 +20,7 @@ from typing import Any
 
 import httpx
 
+from deploy.wiring.stores import SystemClock
 from ingest.events.announce import Announcer, to_log
 from ingest.events.codec import DeadLetter, load_dead, load_event
 from ingest.events.sqlite import SqliteEventLog
@@ -64,13 +65,6 @@ class MovingClock:
 
     def advance(self, **by: float) -> None:
         self._now += timedelta(**by)
-
-
-class WallClock:
-    """For the event log, whose members must not seem to fall silent when the other clock jumps."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 async def no_rest(seconds: float) -> None:
@@ -141,7 +135,7 @@ class Pipeline:
             indexers.handle,
             announcer=Announcer(self.trees, to_log(self.events), self.clock),
             attempts=Attempts(self.trees),
-            clock=WallClock(),
+            clock=SystemClock(),
             parallel=self.parallel,
             patience=self.patience,
             chance=random.Random(1),
@@ -239,6 +233,6 @@ async def pipeline(site: Site, **parts: Any) -> AsyncIterator[Pipeline]:
         async with (
             SqliteTreeStore(folder / "trees.sqlite") as trees,
             EdgeChunkIndex(folder / "chunks", embedder.dimensions) as index,
-            SqliteEventLog(folder / "events.sqlite", WallClock()) as events,
+            SqliteEventLog(folder / "events.sqlite", SystemClock()) as events,
         ):
             yield Pipeline(site, trees, index, events, embedder, **parts)

@@ -12,29 +12,23 @@ from ingest.errors import StoreUnavailable
 from ingest.notes import NoteEntry, NoteKind, Spent, Total
 from ingest.stores.cluster.opensearch import (
     NUMBER,
-    ONE_SHARD,
     UNINDEXED,
     WORD,
-    Json,
     OpenSearch,
     StoredDocument,
+    index_of,
     over_conflicts,
 )
 
 _SUMS = ("found", "replies", "input_tokens", "output_tokens", "cost", "unpriced")
-_NOTES: Json = {
-    "settings": ONE_SHARD,
-    "mappings": {
-        "dynamic": "strict",
-        "_meta": {"schema": 1},
-        "properties": {
-            **dict.fromkeys(("key", "kind"), WORD),
-            **dict.fromkeys(_SUMS, NUMBER),
-            "cost": {"type": "double"},
-            **dict.fromkeys(("entry", "mark"), UNINDEXED),
-        },
-    },
-}
+_NOTES = index_of(
+    {
+        **dict.fromkeys(("key", "kind"), WORD),
+        **dict.fromkeys(_SUMS, NUMBER),
+        "cost": {"type": "double"},
+        **dict.fromkeys(("entry", "mark"), UNINDEXED),
+    }
+)
 
 
 class OpenSearchNotes:
@@ -92,7 +86,7 @@ def _document(entry: NoteEntry) -> StoredDocument:
         "output_tokens": spent.output_tokens,
         "cost": spent.cost,
         "unpriced": spent.unpriced,
-        "entry": codec.dump_entry(entry).decode(),
+        "entry": codec.ENTRY.dump(entry).decode(),
     }
     return StoredDocument(entry.key, source)
 
@@ -104,7 +98,7 @@ def _total(bucket: Mapping[str, Any]) -> Total:
 
 def _entry(document: StoredDocument) -> NoteEntry:
     try:
-        return codec.load_entry(document.source["entry"].encode())
+        return codec.ENTRY.load(document.source["entry"].encode())
     except ValueError as error:
         message = f"the note {document.id} cannot be read: remove it, and run `ritbot enrich` again"
         raise StoreUnavailable(message) from error

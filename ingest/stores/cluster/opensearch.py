@@ -37,6 +37,15 @@ NUMBER = {"type": "long"}
 ONE_SHARD = {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}}
 """Sequence numbers, which tell of two records the one written last, and BM25's statistics are a shard's own."""
 
+
+def index_of(properties: Mapping[str, Json]) -> Json:
+    """The first version of an index of documents with these fields and no others."""
+    return {
+        "settings": ONE_SHARD,
+        "mappings": {"dynamic": "strict", "_meta": {"schema": 1}, "properties": properties},
+    }
+
+
 _Api = Callable[[AsyncOpenSearch], Awaitable[Any]]
 
 _NO_INDEX = "index_not_found_exception"

@@ -38,45 +38,35 @@ from ingest.ports import (
 )
 from ingest.stores.cluster.opensearch import (
     NUMBER,
-    ONE_SHARD,
     UNINDEXED,
     WORD,
     Json,
     OpenSearch,
     StoredDocument,
+    index_of,
     over_conflicts,
 )
 from ingest.tree.site_tree import place
 
-_PAGES: Json = {
-    "settings": ONE_SHARD,
-    "mappings": {
-        "dynamic": "strict",
-        "_meta": {"schema": 1},
-        "properties": {
-            **dict.fromkeys(("key", "site", "version", "state", "target", "content_hash", "node_ids"), WORD),
-            **dict.fromkeys(("print", "nodes", "chunks"), NUMBER),
-            "mark": UNINDEXED,
-            "record": {"type": "object", "enabled": False},
-        },
-    },
-}
+_PAGES = index_of(
+    {
+        **dict.fromkeys(("key", "site", "version", "state", "target", "content_hash", "node_ids"), WORD),
+        **dict.fromkeys(("print", "nodes", "chunks"), NUMBER),
+        "mark": UNINDEXED,
+        "record": {"type": "object", "enabled": False},
+    }
+)
 _PAGE = "record.page"
 _NODES = f"{_PAGE}.nodes"
 _TEXTS = [f"{_NODES}.blocks.{field}" for field in ("text", "language", "marks")]
 """Paths into the document; what `_TEXTS` name is all that an outline does not need."""
-_WATCH: Json = {
-    "settings": ONE_SHARD,
-    "mappings": {
-        "dynamic": "strict",
-        "_meta": {"schema": 1},
-        "properties": {
-            **dict.fromkeys(("key", "site"), WORD),
-            **dict.fromkeys(("seq", "due_at"), NUMBER),
-            "state": UNINDEXED,
-        },
-    },
-}
+_WATCH = index_of(
+    {
+        **dict.fromkeys(("key", "site"), WORD),
+        **dict.fromkeys(("seq", "due_at"), NUMBER),
+        "state": UNINDEXED,
+    }
+)
 
 _IDS_PER_QUERY = 10_000
 _MAX_PREFIX_CHARACTERS = 128
@@ -260,7 +250,7 @@ def watch_source(state: WatchState) -> Json:
         "site": state.site,
         "seq": state.seq,
         "due_at": _milliseconds(state.due_at) if state.due_at else None,
-        "state": codec.dump_watch(state).decode(),
+        "state": codec.WATCH.dump(state).decode(),
     }
 
 
@@ -270,7 +260,7 @@ def _milliseconds(when: datetime) -> int:
 
 def _watch_state(source: Json) -> WatchState:
     try:
-        state = codec.load_watch(source["state"].encode())
+        state = codec.WATCH.load(source["state"].encode())
     except ValueError as error:
         message = f"the watch state of {source['key']} cannot be read: remove it, and the page is looked at anew"
         raise StoreUnavailable(message) from error
@@ -304,7 +294,7 @@ def source_of(record: PageRecord) -> Json:
         "print": _place_print(record),
         "nodes": len(record.page.nodes) if record.page else 0,
         "chunks": len(record.chunk_ids),
-        "record": json.loads(codec.dump_record(record)),
+        "record": json.loads(codec.RECORD.dump(record)),
     }
 
 
@@ -312,7 +302,7 @@ def _place_print(record: PageRecord) -> int:
     """32 bits of all that may move a page in its site's tree, so that the sum over two million pages is exact."""
     if record.state not in ("live", "alias", "moved"):
         return 0
-    page = codec.dump_page(replace(record.page, nodes=())).decode() if record.page else ""
+    page = codec.PAGE.dump(replace(record.page, nodes=())).decode() if record.page else ""
     return int(sha256(record.key, record.site, record.state, record.target or "", page)[:8], 16)
 
 
@@ -322,7 +312,7 @@ def _record_of(source: Json) -> PageRecord:
     if record.get("page") and "nodes" not in record["page"]:
         record["page"] = {**record["page"], "nodes": []}
     try:
-        return codec.load_record(json.dumps(record).encode())
+        return codec.RECORD.load(json.dumps(record).encode())
     except ValueError as error:
         message = f"what is stored of {record.get('key')} cannot be read: put a backup in its place, or index again"
         raise StoreUnavailable(message) from error

@@ -68,7 +68,7 @@ def _add(db: sqlite3.Connection, entry: NoteEntry) -> None:
     whole = entry.after(_entry(row) if row else None)
     spent = whole.spent
     sums = (spent.replies, spent.input_tokens, spent.output_tokens, spent.cost, spent.unpriced)
-    values = (whole.key, whole.kind, whole.found is not None, *sums, codec.dump_entry(whole))
+    values = (whole.key, whole.kind, whole.found is not None, *sums, codec.ENTRY.dump(whole))
     db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
@@ -79,6 +79,6 @@ def _after(db: sqlite3.Connection, key: str) -> list[sqlite3.Row]:
 
 def _entry(row: sqlite3.Row) -> NoteEntry:
     try:
-        return codec.load_entry(row["entry"])
+        return codec.ENTRY.load(row["entry"])
     except ValueError as error:
         raise StoreUnavailable("a note cannot be read: remove notes.sqlite, and run `ritbot enrich` again") from error

@@ -181,11 +181,11 @@ def _get(db: sqlite3.Connection, key: str) -> VersionedRecord | None:
     if row is None:
         return None
     with _reading(key):
-        record = codec.load_record(row["record"])
+        record = codec.RECORD.load(row["record"])
         if row["page"] is not None:
             texts = db.execute("SELECT node FROM texts WHERE record = ? ORDER BY position", (row["id"],))
-            nodes = tuple(codec.load_node(text) for (text,) in texts)
-            record = replace(record, page=replace(codec.load_page(row["page"]), nodes=nodes))
+            nodes = tuple(codec.NODE.load(text) for (text,) in texts)
+            record = replace(record, page=replace(codec.PAGE.load(row["page"]), nodes=nodes))
     return VersionedRecord(record, str(row["revision"]))
 
 
@@ -194,7 +194,7 @@ def _put(db: sqlite3.Connection, record: PageRecord, expected: str | None) -> st
     if (None if old is None else str(old["revision"])) != expected:
         raise Conflict(f"the record of {record.key} was changed by someone else meanwhile")
     revision = _next_revision(db)
-    texts = [codec.dump_node(node) for node in record.page.nodes] if record.page else []
+    texts = [codec.NODE.dump(node) for node in record.page.nodes] if record.page else []
     row = _row(record, revision, texts)
     columns = ", ".join(row)
     changes = ", ".join(f"{column} = excluded.{column}" for column in row)
@@ -232,8 +232,8 @@ def _row(record: PageRecord, revision: int, texts: Sequence[bytes]) -> dict[str,
         "revision": revision,
         "content_hash": page.content_hash if page else None,
         "tree_hash": sha256(*(text.decode() for text in texts)) if page else None,
-        "page": codec.dump_page(replace(page, nodes=())) if page else None,
-        "record": codec.dump_record(replace(record, page=None)),
+        "page": codec.PAGE.dump(replace(page, nodes=())) if page else None,
+        "record": codec.RECORD.dump(replace(record, page=None)),
     }
 
 
@@ -256,7 +256,7 @@ def _outlines(db: sqlite3.Connection, keys: list[str]) -> dict[str, Outline]:
     outlines: dict[str, Outline] = {}
     for record_id, key, record_json, page_json in db.execute(live, (json.dumps(keys),)):
         with _reading(key):
-            record, page = codec.load_record(record_json), codec.load_page(page_json)
+            record, page = codec.RECORD.load(record_json), codec.PAGE.load(page_json)
         rows = db.execute(
             f"SELECT {_HEADING} FROM headings WHERE record = ? ORDER BY position",
             (record_id,),
@@ -292,7 +292,7 @@ def _nodes(db: sqlite3.Connection, ids: list[str]) -> dict[str, Located]:
         if node_id in found:
             key, node_json = found[node_id]
             with _reading(key):
-                located[node_id] = Located(codec.load_node(node_json), outlines[key])
+                located[node_id] = Located(codec.NODE.load(node_json), outlines[key])
     return located
 
 
@@ -300,7 +300,7 @@ def _places(db: sqlite3.Connection, site: str) -> dict[str, tuple[SiteAncestor, 
     pages = db.execute("SELECT page FROM records WHERE site = ? AND state = 'live' AND page IS NOT NULL", (site,))
     aliases = db.execute("SELECT key, target FROM records WHERE site = ? AND state IN ('alias', 'moved')", (site,))
     with _reading(site):
-        return place([codec.load_page(page) for (page,) in pages], dict(aliases.fetchall()))
+        return place([codec.PAGE.load(page) for (page,) in pages], dict(aliases.fetchall()))
 
 
 def _scan(db: sqlite3.Connection, site: str | None, after: str) -> list[PageState]:
@@ -351,14 +351,14 @@ def _due(db: sqlite3.Connection, site: str, until: float, after: tuple[float, st
 def _state(row: sqlite3.Row) -> WatchState:
     numbered = WatchState(row["key"], row["site"], row["seq"])
     with _reading(row["key"]):
-        return replace(codec.load_watch(row["state"]), seq=row["seq"]) if row["state"] else numbered
+        return replace(codec.WATCH.load(row["state"]), seq=row["seq"]) if row["state"] else numbered
 
 
 def _watch(db: sqlite3.Connection, state: WatchState) -> None:
     statement = """INSERT INTO watched (key, site, seq, state, due_at) VALUES (?, ?, 0, ?, ?)
         ON CONFLICT (key) DO UPDATE SET site = excluded.site, state = excluded.state, due_at = excluded.due_at"""
     due_at = state.due_at.timestamp() if state.due_at else 0.0
-    db.execute(statement, (state.key, state.site, codec.dump_watch(state), due_at))
+    db.execute(statement, (state.key, state.site, codec.WATCH.dump(state), due_at))
 
 
 @contextmanager

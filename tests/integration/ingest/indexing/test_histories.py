@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deploy.wiring.stores import SystemClock
 from ingest.events.codec import dump_event
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
@@ -20,7 +21,7 @@ from ingest.stores.embedded.trees import SqliteTreeStore
 from tests.fakes.chunk_index import HeldChunks
 from tests.fakes.dying import Dies, Killed
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.pipeline import Pipeline, WallClock
+from tests.fakes.pipeline import Pipeline
 from tests.fakes.site import PagesFetcher, html
 
 BASE = "https://docs.example.test/"
@@ -69,7 +70,7 @@ async def small_pipeline(pages: Pages) -> AsyncIterator[Pipeline]:
     memory = Path(":memory:")
     async with (
         SqliteTreeStore(memory) as trees,
-        SqliteEventLog(memory, WallClock()) as events,
+        SqliteEventLog(memory, SystemClock()) as events,
     ):
         index: Any = HeldChunks()
         yield Pipeline(SITE, trees, index, events, HashingEmbedder(), open_fetcher=opening)

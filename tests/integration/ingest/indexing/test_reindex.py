@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.wiring.stores import SystemClock
 from ingest.events.announce import Announcer, to_log
 from ingest.events.codec import load_event
 from ingest.events.sqlite import SqliteEventLog
@@ -20,7 +21,6 @@ from ingest.model import Block, Node, PageEvent, PageRecord
 from ingest.text.chunks import Sizes
 from ingest.text.words import terms
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.pipeline import WallClock
 from tests.fakes.site import START, IndexedSite, ParseHere, TickingClock, html, indexed_site
 
 A = "https://docs.example.test/a.html"
@@ -171,7 +171,7 @@ async def test_an_event_that_another_version_handled_last_is_handled_again(site:
 
 async def test_announced_pages_come_to_the_indexers_as_events_that_are_new(site: IndexedSite, tmp_path: Path) -> None:
     old = await age(site, B, parser="0")
-    clock = WallClock()
+    clock = SystemClock()
     async with SqliteEventLog(tmp_path / "events.sqlite", clock) as events:
         await announce(await outdated(site.trees, made_by(site)), Announcer(site.trees, to_log(events), clock))
         sent = [load_event(record.value) async for record in events.read(PAGES)]

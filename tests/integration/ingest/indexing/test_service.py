@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.wiring.stores import SystemClock
 from ingest.errors import (
     Blocked,
     FetchFailed,
@@ -27,7 +28,7 @@ from ingest.indexing.indexer import Outcome
 from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
 from ingest.model import PageEvent, Site
 from ingest.ports import Record
-from tests.fakes.pipeline import SOON, Pipeline, WallClock, open_fetcher, pipeline
+from tests.fakes.pipeline import SOON, Pipeline, open_fetcher, pipeline
 from tests.waiting import eventually
 
 BASE = "https://docs.example.test/"
@@ -55,7 +56,7 @@ def service(
         handle,
         announcer=announcer,
         attempts=Attempts(pipe.trees),
-        clock=WallClock(),
+        clock=SystemClock(),
         parallel=parallel,
         patience=patience,
         **more,

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from ingest.codec import dump_watch
+from ingest import codec
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.ports import VersionedRecord, WatchState
 from ingest.stores.cluster.opensearch import NUMBER, UNINDEXED, WORD, BulkItem, OpenSearch, StoredDocument
@@ -17,7 +17,7 @@ from ingest.stores.cluster.trees import OpenSearchTreeStore, document_id
 from ingest.stores.cluster.words import OpenSearchWords
 from tests.contract.chunks import chunk
 from tests.contract.records import live, without_page
-from tests.fakes.between import Between, answer, late, refuse_item, say
+from tests.fakes.between import Behaviour, Between, answer, late, lost, refuse_item, say
 from tests.servers.java import free_ports
 from tests.servers.opensearch import OpenSearch as Node
 
@@ -36,7 +36,7 @@ def between(shared_between: Between) -> Between:
 
 @pytest.fixture
 async def server(between: Between) -> AsyncIterator[OpenSearch]:
-    async with OpenSearch(between.url, timeout=1.0, patience=5.0) as server:
+    async with OpenSearch(between.url) as server:
         yield server
 
 
@@ -77,15 +77,18 @@ async def test_an_item_that_can_never_be_stored_is_an_error_at_once(
     assert len(between.bodies("_bulk")) == 1
 
 
+@pytest.mark.parametrize("answered", [lost, late(1.5)], ids=["lost", "late"])
 async def test_a_put_that_was_done_though_its_answer_was_lost_is_done(
-    trees: OpenSearchTreeStore, between: Between
+    trees: OpenSearchTreeStore, between: Between, name: str, answered: Behaviour
 ) -> None:
-    record = live("p")
-    between.next(f"_doc/{document_id(record.key)}", late(1.5))
-    revision = await trees.put(record, None)
-    assert await trees.get(record.key) == VersionedRecord(record, revision)
-    changed = live("p", seq=2)
-    assert await trees.put(changed, revision) != revision
+    async with OpenSearch(between.url, timeout=1.0) as server:
+        hasty = OpenSearchTreeStore(server, name)
+        record = live("p")
+        between.next(f"_doc/{document_id(record.key)}", answered)
+        revision = await hasty.put(record, None)
+        assert await trees.get(record.key) == VersionedRecord(record, revision)
+        changed = live("p", seq=2)
+        assert await trees.put(changed, revision) != revision
 
 
 async def test_a_put_that_was_done_by_another_meanwhile_conflicts(trees: OpenSearchTreeStore, between: Between) -> None:
@@ -99,7 +102,7 @@ async def test_a_put_that_was_done_by_another_meanwhile_conflicts(trees: OpenSea
 async def test_a_reservation_whose_answer_was_lost_gives_the_next_number(
     trees: OpenSearchTreeStore, between: Between
 ) -> None:
-    between.next(f"_doc/{document_id('p')}", late(1.5))
+    between.next(f"_doc/{document_id('p')}", lost)
     assert await trees.reserve("p", "docs") == 2
     assert await trees.reserve("p", "docs") == 3
 
@@ -201,7 +204,12 @@ async def test_an_index_of_an_earlier_ritbot_gets_the_fields_that_came_since(ser
     mapping = {"dynamic": "strict", "_meta": {"schema": 1}, "properties": properties}
     body = {"aliases": {f"{name}-watch": {}}, "mappings": mapping}
     await server.call(lambda client: client.indices.create(index=f"{name}-watch-1", body=body))
-    old = {"key": "old", "site": "docs", "seq": 7, "state": dump_watch(WatchState("old", "docs", etag="e")).decode()}
+    old = {
+        "key": "old",
+        "site": "docs",
+        "seq": 7,
+        "state": codec.WATCH.dump(WatchState("old", "docs", etag="e")).decode(),
+    }
     await server.write(f"{name}-watch", StoredDocument(document_id("old"), old), None)
     async with OpenSearchTreeStore(server, name) as trees:
         await trees.watch(WatchState("new", "docs", due_at=datetime(2027, 1, 1, tzinfo=UTC)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -32,20 +31,7 @@ from ingest.model import Site
 from navigator.agent.prompts import RitBounds
 from navigator.extracts.choice import Bounds
 from navigator.retrieval.retriever import RECIPES, Recipe
-
-HOME = {"HOME": "/home/ann"}
-
-Write = Callable[[str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(text: str) -> Path:
-        path = tmp_path / "ritbot.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
+from tests.unit.deploy.settings.conftest import HOME, Write
 
 
 def problems(path: Path | None, environ: dict[str, str] | None = None) -> list[str]:

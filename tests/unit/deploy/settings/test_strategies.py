@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import get_args
-
-import pytest
 
 from bot.slack.inbound.settings_modal import STRATEGY_LABELS
 from deploy.settings.root import load
 from deploy.settings.site import StrategyName
 from ingest.model import Scope
 from navigator.strategies.build import FOR_PEOPLE
-
-HOME = {"HOME": "/home/ann"}
-
-Write = Callable[[str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(text: str) -> Path:
-        path = tmp_path / "ritbot.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
+from tests.unit.deploy.settings.conftest import HOME, Write
 
 TWO_SITES = """
 [navigator]

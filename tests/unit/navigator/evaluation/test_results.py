@@ -16,7 +16,6 @@ from navigator.evaluation.results import (
     Result,
     dump_contender,
     dump_result,
-    load_contender,
     load_result,
 )
 from tests.unit.navigator.evaluation.made import answer
@@ -45,11 +44,6 @@ def test_a_result_is_one_line_that_loads_back_equal(result: Result) -> None:
     line = dump_result(result)
     assert "\n" not in line
     assert load_result(line) == load_result(line.encode()) == result
-
-
-@given(st.builds(Contender, st.text(), st.text(), numbers, numbers, numbers, st.booleans(), st.text()))
-def test_a_contender_loads_back_equal(contender: Contender) -> None:
-    assert load_contender(dump_contender(contender)) == contender
 
 
 def test_fields_of_a_later_version_are_passed_over() -> None:
