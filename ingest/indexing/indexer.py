@@ -263,19 +263,19 @@ class Indexer:
             return ()
         await self._sweep(event.key, record.target)
         first = await self._settle(event, record.version, record.page) if record.page else record.target
-        if event.moved_from and first and event.moved_from != first and await self._shares_ids(event.moved_from, first):
+        if event.moved_from and first and event.moved_from != first and await self._took_over(first, event.moved_from):
             await self._retire(event.moved_from, "moved", first)
         return tuple(await self._trees.aliases(event.key)) if event.kind == "removed" else ()
 
-    async def _shares_ids(self, key: str, other: str) -> bool:
-        """Whether the page is still the one whose ids the other took over. An address that was left may have a page again,
-        and an old event that comes once more must not take that away."""
-        nodes = [
-            {n.id for n in v.record.page.nodes}
-            for k in (key, other)
-            if (v := await self._trees.get(k)) and v.record.page
-        ]
-        return len(nodes) == 2 and not nodes[0].isdisjoint(nodes[1])
+    async def _took_over(self, key: str, left: str) -> bool:
+        """Whether the page has what stood at the address that was left, or stands there still. That address may have another
+        page again, and an old event that comes once more must not take it away."""
+        there, before = await self._trees.get(key), await self._trees.get(left)
+        if there is None or before is None:
+            return False
+        if before.record.page is None:
+            return before.record.target == key
+        return there.record.page is not None and not _ids(there.record.page).isdisjoint(_ids(before.record.page))
 
     async def _put_aside(
         self,
@@ -305,9 +305,12 @@ class Indexer:
         await self._sweep(event.key, target)
 
     async def _retire(self, key: str, state: Literal["alias", "moved"], target: str) -> None:
-        """Another page took over this page's content and ids."""
+        """Another page took over this page's content and ids. Where that is known already, its sweep is done again: who
+        wrote it down may have been told then that another index is the live one."""
         while True:
             stored = await self._trees.get(key)
+            if stored and (stored.record.state, stored.record.target) == (state, target):
+                await self._sweep(key, target)
             if stored is None or stored.record.state != "live":
                 return
             record = replace(stored.record, state=state, target=target, page=None, chunk_ids=(), reason=None)
@@ -345,3 +348,7 @@ class Indexer:
         """Made by the parser, analyser and embedding model of today."""
         page = record.page
         return page is not None and page.parser_version == PARSER_VERSION and self._projection.fits(record)
+
+
+def _ids(page: Page) -> set[str]:
+    return {node.id for node in page.nodes}

@@ -5,18 +5,18 @@
  2. Catch up: pages whose seq moved meanwhile, until a pass finds few.
  3. Take over: from now on the new index is the live one, and whoever holds the model before is told IndexMismatch.
  4. Settle: every record that is not of the new model, those of the last moment too, is brought in step once more and
-    lists the new chunks only. An indexer that commits later finds out in its last step, does not acknowledge, and its
+    lists the new chunks only; what a page that went meanwhile left in the new index goes. An indexer that commits later finds out in its last step, does not acknowledge, and its
     successor does the event again (Indexer).
  5. The index before is removed by who ran this.
 
 Records are replaced by compare-and-set and keep seq and times. A run that was killed is begun again: what the new index
 holds is not embedded again, and after step 3 only what is not settled is looked at. Where the model did not change, but
-the size of chunks, there is step 4 alone. Chunks that step 4 orphans in a race are swept by the page's next event.
+the size of chunks, there is step 4 alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,7 +25,7 @@ import structlog
 from ingest.concurrency import for_each
 from ingest.errors import Conflict
 from ingest.indexing.projection import Projection
-from ingest.model import PageRecord
+from ingest.model import Chunk, PageRecord
 from ingest.ports import ChunkIndex, Embedder, PageState, TreeStore, VersionedRecord
 from ingest.text.chunks import Sizes
 
@@ -115,7 +115,7 @@ class Reembedding:
         if self._filled.get(state.key) == state.seq:
             return False
         seq = state.seq
-        if state.state == "live" and (record := await self._bring(state.key, settle=False)):
+        if state.state == "live" and (record := await self._bring(state.key)):
             seq = record.seq
         # Nobody else writes to an index that is not live: what no record lists is of an earlier look at the page.
         stored = await self._trees.get(state.key)
@@ -124,42 +124,55 @@ class Reembedding:
         return True
 
     async def _settle(self, state: PageState) -> bool:
-        return state.state == "live" and await self._bring(state.key, settle=True) is not None
+        """The index holds what the record lists and nothing else; of a page that went while it was filled, nothing. An
+        indexer may change the record meanwhile, and lose to the sweep what it has just written: then once more."""
+        key, changed = state.key, False
+        while stored := await self._trees.get(key):
+            record = stored.record
+            if not changed and record.page and self._projection.fits(record) and self._filled.get(key) != record.seq:
+                return False
+            chunks = await self._write(record)
+            ours = tuple(chunk.id for chunk in chunks)
+            made_by = self._projection.made_by if record.page else record.analyser_version
+            changed = True
+            try:
+                revision = await self._put(replace(record, chunk_ids=ours, analyser_version=made_by), stored)
+            except Conflict:
+                continue
+            await self._projection.sweep(key, ours)
+            now = await self._trees.get(key)
+            if now is None or now.revision == revision:
+                return record.page is not None
+        return False
 
     # --- one page
 
-    async def _bring(self, key: str, *, settle: bool) -> PageRecord | None:
-        """The record as it was brought in step; None where there is nothing to do."""
-        while (stored := await self._trees.get(key)) and (page := stored.record.page):
-            record = stored.record
-            if settle and self._projection.fits(record) and self._filled.get(key) != record.seq:
-                return None
-            language = self._languages.get(record.site, page.language or "en")
-            chunks = await self._projection.chunks(page, record.site, record.version, language)
-            embedded = await self._projection.write(key, chunks, record)
-            ours = tuple(chunk.id for chunk in chunks)
-            wanted = self._settled(record, ours) if settle else _with(record, ours)
+    async def _bring(self, key: str) -> PageRecord | None:
+        """The record that lists the chunks of both indexes; None where the page is not live any more."""
+        while (stored := await self._trees.get(key)) and stored.record.page:
+            ours = [chunk.id for chunk in await self._write(stored.record)]
+            wanted = replace(stored.record, chunk_ids=tuple(dict.fromkeys((*stored.record.chunk_ids, *ours))))
             try:
                 await self._put(wanted, stored)
             except Conflict:
                 continue
-            if settle and self._successor.live:
-                await self._successor.index.delete(set(record.chunk_ids) - set(ours))
-            self.progress.chunks += 0 if key in self._filled else len(chunks)
-            self.progress.embedded += embedded
             return wanted
         return None
 
-    def _settled(self, record: PageRecord, ours: tuple[str, ...]) -> PageRecord:
-        return replace(record, chunk_ids=ours, analyser_version=self._projection.made_by)
+    async def _write(self, record: PageRecord) -> Sequence[Chunk]:
+        """The chunks of the page, which the new index holds now."""
+        if record.page is None:
+            return ()
+        language = self._languages.get(record.site, record.page.language or "en")
+        chunks = await self._projection.chunks(record.page, record.site, record.version, language)
+        embedded = await self._projection.write(record.key, chunks, record)  # other pages count meanwhile
+        self.progress.embedded += embedded
+        self.progress.chunks += 0 if record.key in self._filled else len(chunks)
+        return chunks
 
-    async def _put(self, wanted: PageRecord, stored: VersionedRecord) -> None:
-        if wanted != stored.record:
-            await self._trees.put(wanted, stored.revision)
-
-
-def _with(record: PageRecord, ours: tuple[str, ...]) -> PageRecord:
-    return replace(record, chunk_ids=tuple(dict.fromkeys((*record.chunk_ids, *ours))))
+    async def _put(self, wanted: PageRecord, stored: VersionedRecord) -> str:
+        """The revision of the record as it is wanted."""
+        return await self._trees.put(wanted, stored.revision) if wanted != stored.record else stored.revision
 
 
 def _listed(stored: VersionedRecord | None) -> frozenset[str]:

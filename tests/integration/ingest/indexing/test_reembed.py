@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,9 +133,13 @@ class Column:
         keep: bool = False,
         sizes: Sizes | None = None,
         show: Callable[[ReembedProgress], None] | None = None,
+        take_over: Callable[[Successor], Awaitable[None]] | None = None,
     ) -> ReembedProgress:
+        """`take_over` is done in place of the successor's."""
         async with AsyncExitStack() as stack:
             trees, successor = await self.successor(model, stack)
+            if take_over:
+                successor = replace(successor, take_over=partial(take_over, successor))
             run = Reembedding(
                 trees,
                 successor,
@@ -433,19 +438,66 @@ async def test_pages_that_change_and_go_during_the_fill_are_caught_up(cluster: C
         assert page.title == "Edited"
 
 
-class Slow:
-    """A TreeStore whose puts wait for `go`."""
+@pytest.mark.parametrize("killed", [False, True], ids=["in-one-run", "by-the-next-run"])
+async def test_a_page_whose_content_moved_after_it_was_filled_leaves_nothing(cluster: Column, killed: bool) -> None:
+    """Its record is retired by the page that took over, and keeps its seq."""
+    old, new = old_model(), new_model()
+    await cluster.index(old)
+    trees, index = await cluster.live(old)
+    left, to = f"{BASE}alpha.html", f"{BASE}moved.html"
 
-    def __init__(self, trees: TreeStore) -> None:
+    async def move(successor: Successor) -> None:
+        cluster.fetcher.pages[to] = html("Pump moved", "<p>Quite another text than before.</p>")
+        event = PageEvent(to, "docs", await trees.reserve(to, "docs"), "changed", to, START, moved_from=left)
+        await cluster.indexer(old, trees, index).handle(event)
+        await successor.take_over()
+        if killed:
+            raise asyncio.CancelledError
+
+    try:
+        await cluster.reembed(new, take_over=move)
+    except asyncio.CancelledError:
+        await cluster.reembed(new)
+    there = await complete(cluster, new)
+    assert (there[left].state, there[left].target) == ("moved", to)
+
+
+async def test_a_page_that_is_retired_after_the_take_over_is_swept_when_the_event_is_done_again(
+    cluster: Column,
+) -> None:
+    old, new = old_model(), new_model()
+    await cluster.index(old)
+    trees, index = await cluster.live(old)
+    left, to = f"{BASE}alpha.html", f"{BASE}moved.html"
+    cluster.fetcher.pages[to] = html("Pump moved", "<p>Quite another text than before.</p>")
+    event = PageEvent(to, "docs", await trees.reserve(to, "docs"), "changed", to, START, moved_from=left)
+    slow = Slow(trees, only=left)
+    late = asyncio.create_task(cluster.indexer(old, slow, index).handle(event))  # type: ignore[arg-type]
+    await slow.waiting.wait()
+    await cluster.reembed(new)
+    slow.go.set()
+    with pytest.raises(IndexMismatch):
+        await late
+    fresh_trees, fresh = await cluster.live(new)
+    await cluster.indexer(new, fresh_trees, fresh).handle(event)
+    await complete(cluster, new)
+
+
+class Slow:
+    """A TreeStore whose puts wait for `go`; `only`: those of this page."""
+
+    def __init__(self, trees: TreeStore, only: str | None = None) -> None:
         self._trees = trees
+        self._only = only
         self.waiting, self.go = asyncio.Event(), asyncio.Event()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._trees, name)
 
     async def put(self, record: PageRecord, expected: str | None) -> str:
-        self.waiting.set()
-        await self.go.wait()
+        if self._only in (None, record.key):
+            self.waiting.set()
+            await self.go.wait()
         return await self._trees.put(record, expected)
 
 
