@@ -14,7 +14,7 @@ LOCK := deploy/requirements.lock
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo play test check fast chaos bench-retrieval bench-extracts bench-parse bench-embed bench-events bench-cycle cluster manual lock clean
+.PHONY: help demo play test check fast chaos bench-retrieval bench-extracts bench-words bench-parse bench-embed bench-events bench-cycle cluster manual lock clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -48,6 +48,9 @@ bench-retrieval: $(READY) ## How often retrieval finds the gold section: HTML=fo
 
 bench-extracts: $(READY) ## Whether extracts answer, on documentation sites of Debian: SITES=folder ONLY=git,sqlite SHOW=1
 	@$(BIN)/python -m tests.bench.bench_extracts
+
+bench-words: $(READY) ## Names, versions, compounds and mixed languages: what the search and the extracts find of each
+	@$(BIN)/python -m tests.bench.bench_words
 
 bench-parse: $(READY) ## Pages a second from HTML to tree
 	@$(BIN)/python -m tests.bench.bench_parse

@@ -65,6 +65,7 @@ VENDORS = {
     "selectolax": ("ingest/html/*.py",),
     "sentence_transformers": ("ingest/embedding/sentence_transformers.py",),
     "sentencex": ("ingest/text/*.py",),
+    "simplemma": ("ingest/text/compounds.py",),
     "slack_bolt": (
         "bot/slack/inbound/app.py",
         "bot/slack/inbound/oauth.py",

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ingest.model import Block, Chunk, Node, Page, embedded_input, sha256
+from ingest.text.languages import page_language
 from ingest.text.sentences import sentences
-from ingest.text.words import terms
+from ingest.text.words import language_term, terms
 
 PATH_TITLES = 3
 """How many titles inside the page stand in front of a chunk."""
@@ -55,15 +56,18 @@ class Sizes:
 
 
 def chunk_page(page: Page, site: str, version: str, sizes: Sizes, count: Count, language: str = "en") -> list[Chunk]:
-    """The chunks of all readable nodes, in document order."""
+    """The chunks of all readable nodes, in document order. `language`: the site's; it says how sentences end. Words are
+    analysed in the page's own."""
     by_id = {node.id: node for node in page.nodes}
+    spoken = page_language(page, language)
     chunks: list[Chunk] = []
     for node in page.nodes:
         if not node.readable:
             continue
+        titles = titles_above(node, by_id)
         path = path_text(node, by_id, sizes.path, count)
         for chunk_id, text in node_chunks(node, path, sizes, count, language):
-            words = " ".join(terms(f"{path}\n{text}", language))
+            words = " ".join((*terms(f"{titles}\n{text}", spoken), language_term(spoken)))
             chunks.append(Chunk(chunk_id, node.id, page.key, site, version, path, text, words))
     return chunks
 
@@ -79,16 +83,21 @@ def node_chunks(node: Node, path: str, sizes: Sizes, count: Count, language: str
 
 def path_text(node: Titled, by_id: Mapping[str, Titled], limit: int, count: Count) -> str:
     """The last titles from the page down to the node, cut from the left to `limit` tokens."""
+    path = titles_above(node, by_id)
+    while path and count(path) > limit:
+        _, _, path = path.partition(" ")
+    return path
+
+
+def titles_above(node: Titled, by_id: Mapping[str, Titled]) -> str:
+    """The last titles from the page down to the node, whole: a name may stand in a title only, and at its beginning."""
     titles: list[str] = []
     current: Titled | None = node
     while current is not None and len(titles) < PATH_TITLES:
         if not titles or titles[-1] != current.title:
             titles.append(current.title)
         current = by_id[current.parent] if current.parent is not None else None
-    path = " › ".join(title for title in reversed(titles) if title)
-    while path and count(path) > limit:
-        _, _, path = path.partition(" ")
-    return path
+    return " › ".join(title for title in reversed(titles) if title)
 
 
 def cut(blocks: tuple[Block, ...], limit: int, count: Count, language: str = "en") -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,9 @@ from typing import Literal
 from ingest.model import Node, Scope
 from ingest.notes import Notes, SectionSummary, summaries_of
 from ingest.ports import ChunkIndex, Embedder, Hit, Outline, TreeStore
+from ingest.text.languages import code_of, spoken
 from ingest.text.scripts import UNSPACED
-from ingest.text.words import terms
+from ingest.text.words import LANGUAGES, language_term, terms
 from navigator.retrieval.forest import Described, Forest, Numbering, below, headings_shown, induce
 from navigator.retrieval.node_selection import best, boost_by_page, cover_ancestors, without_tail
 
@@ -29,6 +31,8 @@ FIRST_HITS = 30
 _WORD = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 
 RecipeName = Literal["ritbot", "plain"]
+LANGUAGES_BELIEVED_SECONDS = 600.0
+"""How old the list of the languages that pages are in may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,9 @@ class Retriever:
         self._index = index
         self._embedder = embedder
         self._recipe = recipe
-        self._languages = languages
+        self._languages = tuple(dict.fromkeys(map(code_of, languages)))
+        self._found: tuple[str, ...] = ()
+        self._read_at: float | None = None
         self._notes = notes
         self._describes = describes
 
@@ -166,7 +172,7 @@ class Retriever:
         return await self._index.dense(await self._embedder.embed_query(query), k, scope)
 
     async def _words(self, query: str, scope: Scope, k: int) -> Sequence[Hit]:
-        return await self._index.words(self.analysed(query), k, scope)
+        return await self._index.words(await self.analysed(query), k, scope)
 
     async def _listed(self, hits: Sequence[Hit]) -> Chunks:
         """Without orphans."""
@@ -174,9 +180,25 @@ class Retriever:
         listed = [hit for hit in hits if hit.page_key in pages and hit.chunk_id in pages[hit.page_key].chunk_ids]
         return Chunks(tuple(listed), pages)
 
-    def analysed(self, query: str) -> list[str]:
-        """The query's words, analysed as each language of the sites is; each term once."""
-        return list(dict.fromkeys(term for language in self._languages for term in terms(query, language)))
+    async def analysed(self, query: str) -> list[str]:
+        """The query's words as the pages' are analysed, in each language that pages are in and in its own; each term once."""
+        own = spoken(query)
+        languages = dict.fromkeys((*await self._spoken_here(), *([own] if own else ())))
+        return await asyncio.to_thread(_terms, query, tuple(languages), own)
+
+    async def _spoken_here(self) -> tuple[str, ...]:
+        """The languages of the sites, and those in which pages are: the index is asked for each."""
+        now = time.monotonic()
+        if self._read_at is None or now - self._read_at > LANGUAGES_BELIEVED_SECONDS:
+            codes = [code for code in LANGUAGES if code not in self._languages]
+            hits = await asyncio.gather(*(self._index.words([language_term(code)], 1) for code in codes))
+            self._found = tuple(code for code, hit in zip(codes, hits, strict=True) if hit)
+            self._read_at = now
+        return (*self._languages, *self._found)
+
+
+def _terms(query: str, languages: Sequence[str], own: str) -> list[str]:
+    return list(dict.fromkeys(term for language in languages for term in terms(query, language, own)))
 
 
 def _described(node: Node, known: SectionSummary | None) -> Described:

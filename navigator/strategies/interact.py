@@ -99,7 +99,7 @@ class InteractToolbox(SearchToolbox):
         chunks = await self._parts.of_page(passage.page_key)
         near = await self._retriever.dense(query, self._scope, CANDIDATE_CHUNKS)
         by_meaning = [hit for hit in near.hits if hit.page_key == passage.page_key]
-        ranked = fuse([by_meaning, unscored(by_words(chunks, self._retriever.analysed(query)))], KAPPA)
+        ranked = fuse([by_meaning, unscored(by_words(chunks, await self._retriever.analysed(query)))], KAPPA)
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(ranked)}
         best = sorted(self._unread(chunks), key=lambda chunk: ranks.get(chunk.id, len(ranks)))
         nothing = READ_ALL if chunks else GONE
