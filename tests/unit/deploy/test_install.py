@@ -55,26 +55,23 @@ def test_the_lock_leaves_the_choice_between_the_builds_of_torch() -> None:
 def needed(without: frozenset[str] = frozenset()) -> set[str]:
     """The names of what ritbot needs, and what that needs …, with all extras, but not by way of `without`."""
     found: set[str] = set()
-    todo = [
-        ("ritbot", frozenset(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]))
-    ]
+    todo = [requirement for requirement in wanted() if canonicalize_name(requirement.name) not in without]
     while todo:
-        name, extras = todo.pop()
-        found.add(name)
+        parent = todo.pop()
+        found.add(canonicalize_name(parent.name))
         with suppress(PackageNotFoundError):
-            for requirement in map(Requirement, distribution(name).requires or ()):
-                child = canonicalize_name(requirement.name)
+            for requirement in map(Requirement, distribution(parent.name).requires or ()):
                 marker = requirement.marker
-                wanted_here = marker is None or any(marker.evaluate({"extra": extra}) for extra in {"", *extras})
-                if wanted_here and child not in found | without:
-                    todo.append((child, frozenset(requirement.extras)))
+                wanted_here = marker is None or any(marker.evaluate({"extra": extra}) for extra in {"", *parent.extras})
+                if wanted_here and canonicalize_name(requirement.name) not in found | without:
+                    todo.append(requirement)
     return found
 
 
 def test_what_is_left_out_with_pytorch_is_what_nothing_else_needs() -> None:
     named = {line for line in PYTORCH.read_text().splitlines() if not line.startswith("#")}
     only = needed() - needed(frozenset({"sentence-transformers"}))
-    assert named == (only & set(locked())) - {"setuptools"}  # which builds ritbot
+    assert named == only & set(locked())
     assert {Requirement(pin).name for pin in without_pytorch()}.isdisjoint(named)
     assert len(without_pytorch()) == len(locked()) - len(named)
 
