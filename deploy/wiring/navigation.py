@@ -43,10 +43,10 @@ async def open_navigator(
     versions = versions or Versions(stores.trees)
     settings = stores.settings.extracting if extracts else stores.settings
     if settings.model.chosen == "extractive":
-        lexicon = Lexicon(stores.index, stores.trees, languages)
+        deps = strategy_deps(stores, languages)
+        lexicon = Lexicon(stores.index, stores.trees, deps.retriever.languages)
         model = ExtractiveModel(stores.embedder, lexicon, Bounds(found=settings.model.extract_threshold))
         understand = with_spelling(by_rule, lexicon, stores.embedder.count)
-        deps = strategy_deps(stores, languages)
         strategies = {name: build(name, deps) for name in WITHOUT_A_MODEL}
         if not extracts:
             _need_no_model(settings)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ingest.text.words import terms
 from navigator.extracts.question_form import Wanted
 from navigator.extracts.scoring import Signals, Weights
 from navigator.extracts.units import Piece, Unit
@@ -30,12 +29,14 @@ LINES_ON_AN_ERROR = 8
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """When something counts as found, and when a further unit speaks: if it adds `adds` of the question's weight, or comes
-    within `tied` of the best one's score, and reaches `near` of it."""
+    within `tied` of the best one's score, and reaches `near` of it. `told`: of a question in another language than English,
+    whose cosines say little, so much covered is found."""
 
     found: float = 0.40
     adds: float = 0.12
     near: float = 0.75
     tied: float = 0.95
+    told: float = 0.40
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,12 @@ class Extract:
     pieces: tuple[Piece, ...]
 
 
-def found(signals: Sequence[Signals], bounds: Bounds) -> bool:
-    """Whether anything answers: how much the best unit covers of the question and how near it comes in meaning; nothing
-    does where a name is asked for that no page holds."""
-    return bool(signals) and certainty(signals) >= bounds.found
+def found(asked: Wanted, signals: Sequence[Signals], bounds: Bounds) -> bool:
+    """Whether anything answers: how much the best unit covers of the question and how near it comes in meaning, or that it
+    holds what the question calls by name; nothing does where a name is asked for that no page holds."""
+    if asked.language != "en" and any(s.covers >= bounds.told for s in signals):
+        return True
+    return any(s.called == 1.0 for s in signals) or (bool(signals) and certainty(signals) >= bounds.found)
 
 
 def certainty(signals: Sequence[Signals]) -> float:
@@ -135,7 +138,9 @@ def _told(asked: Wanted, units: Sequence[Unit], i: int) -> tuple[Piece, ...]:
     pieces = units[i].pieces
     if asked.form != "error":
         return pieces
-    message = [piece for piece in pieces if piece.kind == "code" and asked.share(_terms(piece)) >= REPEATS_SHARE]
+    message = [
+        piece for piece in pieces if piece.kind == "code" and asked.share(asked.terms_of(piece.text)) >= REPEATS_SHARE
+    ]
     if not message:
         return pieces
     kept = [piece for piece in pieces if piece.kind != "code" and not piece.text.rstrip().endswith(":")]
@@ -146,10 +151,6 @@ def _told(asked: Wanted, units: Sequence[Unit], i: int) -> tuple[Piece, ...]:
         if piece not in kept:
             kept.append(piece)
     return tuple(kept) or pieces
-
-
-def _terms(piece: Piece) -> frozenset[str]:
-    return frozenset(terms(piece.text))
 
 
 def _lines(pieces: Iterable[Piece]) -> int:

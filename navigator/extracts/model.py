@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from ingest.model import EVERYWHERE
 from ingest.ports import Embedder
-from ingest.text.words import terms
 from navigator.agent.prompts import GET_TOC_TOOL, NEAREST_ONLY, NOT_FOUND, READ_TOOL, question_of
 from navigator.answer import Passage
 from navigator.extracts.choice import Bounds, Extract, chosen, found
-from navigator.extracts.question_form import Wanted, sides_of, wanted
+from navigator.extracts.question_form import Wanted, language_of, sides_of, wanted
 from navigator.extracts.quotation import escape, quoted, runs
 from navigator.extracts.scoring import Weights, exactness, signals_of
 from navigator.extracts.units import Unit, units_of
@@ -122,12 +121,13 @@ class ExtractiveModel:
             yield TextDelta(NOT_FOUND)
             yield TurnEnd("end")
 
-    async def _wanted(self, question: str, forests: Sequence[Forest]) -> Wanted:
+    async def _wanted(self, question: str, forests: Sequence[Forest], passages: Sequence[Passage] = ()) -> Wanted:
+        language = language_of(question, passages)
         if self._lexicon is None:
-            return wanted(question, {}, 0, self._known)
+            return wanted(question, {}, 0, self._known, language)
         scope = forests[-1].scope if forests else EVERYWHERE
         counts = await self._lexicon.counts(words_of(question), scope)
-        return wanted(question, counts, await self._lexicon.total(scope), self._known)
+        return wanted(question, counts, await self._lexicon.total(scope), self._known, language)
 
     def _known(self, word: str) -> bool:
         """Whether the embedding model has a token of its own for the word: it is a word of the language, no name."""
@@ -136,7 +136,7 @@ class ExtractiveModel:
     async def _answer(
         self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]
     ) -> AsyncIterator[ModelEvent]:
-        asked = await self._wanted(question, forests)
+        asked = await self._wanted(question, forests, passages)
         if asked.foreign:
             yield TextDelta(f"{NEAREST_ONLY} {OTHER_LANGUAGE}")
             return
@@ -162,7 +162,7 @@ class ExtractiveModel:
         near = sorted(range(len(units)), key=lambda i: (-signals[i].promise(self._weights), i))[:MAX_EMBEDDED_UNITS]
         for i, cosine in zip(near, await self._cosines(question, [units[i] for i in near], passages), strict=True):
             signals[i].means = float(cosine)
-        if not found(signals, self._bounds):
+        if not found(asked, signals, self._bounds):
             return []
         return chosen(asked, units, signals, self._weights, self._bounds)
 
@@ -194,7 +194,7 @@ def _best(forests: Sequence[Forest], asked: Wanted, count: int) -> list[int]:
 def _ranked(forest: Forest, asked: Wanted) -> list[int]:
     top = max((node.score for _, node, _ in forest.walk() if node.score), default=1.0)
     scored = [
-        (node.score / top + exactness(asked, frozenset(terms(node.title))), node.number)
+        (node.score / top + exactness(asked, asked.terms_of(node.title)), node.number)
         for _, node, _ in forest.walk()
         if node.number is not None and node.score
     ]

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from ingest.text.words import terms
+from ingest.text.languages import spoken
+from ingest.text.words import names, terms
+from navigator.answer import Passage
 from navigator.question import JOINT
 from navigator.question.word_counts import is_foreign, words_of
 
@@ -59,33 +62,48 @@ PARTS_WEIGH = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a question. `terms`: it whole, then its parts. `weight`: of all words together they add up to 1. No page
-    holds an `absent` word; a `name` is no word of the language. A `new` word was not asked before in the conversation."""
+    """One word of a question. `whole`: the term that all spellings of it have; `terms`: all. `weight`: of all words together they add up to 1. No page
+    holds an `absent` word; a `name` is no word of the language. A `new` word was not asked before in the conversation. A
+    `called` one is how something is called (ingest.text.words.names): an identifier, a code, an option, a version."""
 
     text: str
+    whole: str
     terms: tuple[str, ...]
     weight: float
     absent: bool = False
     new: bool = False
     name: bool = False
+    called: bool = False
 
     def match(self, held: Set[str]) -> float:
         """0 to 1: an identifier counts whole, its parts count for half."""
-        if self.terms[0] in held:
+        if self.whole in held:
             return 1.0
-        parts = self.terms[1:]
+        parts = [term for term in self.terms if term != self.whole]
         return PARTS_WEIGH * sum(part in held for part in parts) / len(parts) if parts else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is asked for. `sides`: of a difference what is to be compared. `foreign`: most words of the question, those that
-    are stop words in the pages' language not among them, stand on no page."""
+    are stop words in the pages' language not among them, stand on no page. `language`: how its words were analysed, and
+    those of texts are that are weighed by it."""
 
     form: Form
     words: tuple[Word, ...]
     sides: tuple[frozenset[str], ...] = ()
     foreign: bool = False
+    language: str = "en"
+
+    def called(self, held: Set[str], title: Set[str]) -> float:
+        """How many of the question's names stand in these terms or in a title's; a bare number counts in a title only:
+        elsewhere it may count anything. 0 where the question has none."""
+        names = [word.whole for word in self.words if word.called]
+        found = (name in title or (name in held and not name.isdigit()) for name in names)
+        return sum(found) / len(names) if names else 0.0
+
+    def terms_of(self, text: str) -> frozenset[str]:
+        return frozenset(terms(text, self.language))
 
     def share(self, held: Set[str]) -> float:
         """How much of the question these terms hold, 0 to 1."""
@@ -106,17 +124,21 @@ class Wanted:
 
 
 def wanted(
-    question: str, counts: Mapping[str, int], total: int, known: Callable[[str], bool] = lambda word: True
+    question: str,
+    counts: Mapping[str, int],
+    total: int,
+    known: Callable[[str], bool] = lambda word: True,
+    language: str = "en",
 ) -> Wanted:
     """`counts`: in how many chunks of `total` each word of the question occurs; none: nothing is known of the index. `known`: whether
     a word is one of the language, and not a name."""
     before, _, latest = question.rpartition(JOINT)
     asked = latest or question
-    earlier = frozenset(terms(before))
+    earlier = frozenset(terms(before, language))
     weighed: dict[tuple[str, ...], Word] = {}
     words = words_of(question)
     for text in words:
-        if not (found := tuple(terms(text))):
+        if not (found := tuple(terms(text, language))):
             continue
         rarity = math.log(1 + max(1, total) / (1 + counts.get(text, 0)))
         new = bool(before) and earlier.isdisjoint(found)
@@ -128,15 +150,34 @@ def wanted(
             * (FRAMING_WEIGHS if _framing().issuperset(found) else 1.0)
             * (NEW_WORDS_WEIGH if new else 1.0)
         )
-        weighed[found] = Word(text, found, weight, absent, new, name)
-    whole = sum(word.weight for word in weighed.values()) or 1.0
-    sides = tuple(_subject(part) for part in sides_of(asked))
+        whole = next(iter(names(text, language)), "")
+        weighed[found] = Word(
+            text, whole or found[0], found, weight, absent, new, name, bool(whole) and new in (True, bool(before))
+        )
+    total_weight = sum(word.weight for word in weighed.values()) or 1.0
+    sides = tuple(_subject(part, language) for part in sides_of(asked))
     return Wanted(
         form=_form(asked, bool(sides)),
-        words=tuple(replace(word, weight=word.weight / whole) for word in weighed.values()),
+        words=tuple(replace(word, weight=word.weight / total_weight) for word in weighed.values()),
         sides=sides,
         foreign=bool(counts) and is_foreign(words, counts),
+        language=language,
     )
+
+
+def language_of(question: str, passages: Sequence[Passage]) -> str:
+    """The language of the question; where that is not clear the one, of those in which the passages are, in which they
+    share most words with it; English where these are none."""
+    if own := spoken(question):
+        return own
+    texts = ["\n".join([*p.path, *(b.text for b in p.blocks if b.kind not in ("code", "math"))]) for p in passages]
+    read = Counter(language for text in texts if (language := spoken(text)))
+    whole = "\n".join(texts)
+
+    def shared(language: str) -> int:
+        return len(set(terms(question, language)).intersection(terms(whole, language)))
+
+    return max(read, key=lambda language: (shared(language), read[language]), default="en")
 
 
 @cache
@@ -165,5 +206,5 @@ def sides_of(question: str) -> tuple[str, ...]:
     return tuple(parts) if len(found) == 2 and all(found) and found[0] != found[1] else ()
 
 
-def _subject(part: str) -> frozenset[str]:
-    return frozenset(terms(part)) - _framing()
+def _subject(part: str, language: str = "en") -> frozenset[str]:
+    return frozenset(terms(part, language)) - _framing()

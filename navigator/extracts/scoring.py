@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest.text.words import terms
 from navigator.answer import Passage
 from navigator.extracts.question_form import DEFAULT, Wanted
 from navigator.extracts.units import Unit
@@ -20,6 +19,8 @@ TITLE_WEIGHS, NEARBY_WEIGHS, PATH_WEIGHS = 0.85, 0.4, 0.5
 """A word of the question that only the section's title holds, only a unit beside this one, or only a title above it, covers
 so much of its weight."""
 NEARBY_UNITS = 2
+TYPED_SHARE = 0.9
+"""Whoever asks with what is nearly all code asks where that code stands."""
 FEW_NEW_WORDS = 4
 """A unit that says fewer words than this beside the question's own says nothing that answers it; nor does a term without a
 definition."""
@@ -50,6 +51,7 @@ class Weights:
     named: float = 0.25
     keyed: float = 0.25
     first: float = 0.05
+    called: float = 0.40
     formed: float = 0.15
     spoilt: float = 0.30
 
@@ -57,12 +59,13 @@ class Weights:
 @dataclass(slots=True)
 class Signals:
     """Of one unit. `covers`: the share of the question's weight that it holds, its titles counted for less; `held`: without
-    titles. `named`, `keyed`: how exactly the section's title, the unit's own key, is what is asked for. `formed`: it has the
+    titles. `called`: how many of the question's identifiers, codes and versions it or its title holds. `named`, `keyed`: how exactly the section's title, the unit's own key, is what is asked for. `formed`: it has the
     form of an answer to this form of question. `spoilt`: it says nothing new, or what nobody should do. `means`: the cosine
     of its vector and the question's."""
 
     covers: float
     held: float
+    called: float
     named: float
     keyed: float
     formed: float
@@ -77,6 +80,7 @@ class Signals:
     def promise(self, weights: Weights) -> float:
         return (
             weights.covers * self.covers
+            + weights.called * self.called
             + weights.named * self.named
             + weights.keyed * self.keyed
             + weights.retrieved * self.retrieved
@@ -93,16 +97,16 @@ def signals_of(
     question: str, asked: Wanted, units: Sequence[Unit], passages: Sequence[Passage], retrieved: Sequence[float]
 ) -> list[Signals]:
     """One a unit. `retrieved`: of each passage, its share of the retriever's best score."""
-    own = [frozenset(terms(passage.path[-1])) if passage.path else frozenset() for passage in passages]
-    above = [frozenset(terms(" ".join(passage.path[:-1]))) for passage in passages]
+    own = [asked.terms_of(passage.path[-1]) if passage.path else frozenset() for passage in passages]
+    above = [asked.terms_of(" ".join(passage.path[:-1])) for passage in passages]
     named = [exactness(asked, title) for title in own]
     safe = bool(_WANTS_GONE.search(question))
     found: list[Signals] = []
-    every = [frozenset(terms(unit.text)) for unit in units]
+    every = [asked.terms_of(unit.text) for unit in units]
     for index, unit in enumerate(units):
         p, said = unit.passage, every[index]
-        key = frozenset(terms(unit.key))
-        core = frozenset(terms(unit.core)) | key
+        key = asked.terms_of(unit.key)
+        core = asked.terms_of(unit.core) | key
         held = 0.7 * asked.share(core) + 0.3 * asked.share(said)
         titled = asked.share(said | own[p])
         beside = [every[i] for i in _beside(units, index)]
@@ -118,6 +122,7 @@ def signals_of(
             Signals(
                 covers=covers,
                 held=held,
+                called=asked.called(said, own[p] | key),
                 named=named[p],
                 keyed=exactness(asked, key),
                 formed=_formed(asked, unit),
@@ -168,14 +173,16 @@ def _defines(asked: Wanted, unit: Unit) -> float:
     match = _DEFINES.match(unit.core)
     if match is None:
         return 0.0
-    return exactness(asked, frozenset(terms(match["subject"]))) if match["subject"] else 0.5
+    return exactness(asked, asked.terms_of(match["subject"])) if match["subject"] else 0.5
 
 
 def _spoilt(asked: Wanted, unit: Unit, core: frozenset[str], *, safe: bool) -> float:
-    if unit.wrong or unit.code_alone:
+    if unit.wrong:
         return 1.0
     if not safe and _DESTROYS.search(unit.text):
         return 0.5
+    if unit.code_alone:
+        return 0.0 if asked.share(core) >= TYPED_SHARE else 1.0
     if unit.key:
-        return 0.0 if core - frozenset(terms(unit.key)) else 0.7
+        return 0.0 if core - asked.terms_of(unit.key) else 0.7
     return 0.7 if len(core - asked.terms) < FEW_NEW_WORDS else 0.0

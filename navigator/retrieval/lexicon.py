@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 
 from ingest.model import Scope
 from ingest.ports import ChunkIndex, TreeStore
@@ -19,10 +19,16 @@ MAX_CHUNKS_PER_SPELLING = 24
 """Chunks that are read to see which of several spellings they hold."""
 
 
-class Lexicon:
-    """Raises store errors of ingest.errors. `languages`: those of the sites, in which words are analysed."""
+async def english() -> Sequence[str]:
+    return ("en",)
 
-    def __init__(self, index: ChunkIndex, trees: TreeStore, languages: Sequence[str] = ("en",)) -> None:
+
+class Lexicon:
+    """Raises store errors of ingest.errors. `languages` gives those that pages are in, in which words are analysed."""
+
+    def __init__(
+        self, index: ChunkIndex, trees: TreeStore, languages: Callable[[], Awaitable[Sequence[str]]] = english
+    ) -> None:
         self._index = index
         self._trees = trees
         self._languages = languages
@@ -30,7 +36,8 @@ class Lexicon:
     async def counts(self, words: Iterable[str], scope: Scope) -> Mapping[str, int]:
         """In how many chunks each word occurs, as the language reads it that knows it best; at most MAX_COUNTED_CHUNKS, which
         is also what a stop word counts. An identifier that no chunk holds whole occurs where its rarest part does."""
-        analysed = {word: [terms(word, language) for language in self._languages] for word in words}
+        languages = await self._languages()
+        analysed = {word: [terms(word, language) for language in languages] for word in words}
         asked = {term for readings in analysed.values() for found in readings for term in found}
         held = dict(zip(asked, await asyncio.gather(*(self._held(term, scope) for term in asked)), strict=True))
         return {word: max(_count(found, held) for found in readings) for word, readings in analysed.items()}
@@ -44,7 +51,8 @@ class Lexicon:
 
     async def spelled(self, spellings: Set[str], scope: Scope) -> Counter[str]:
         """Which of these words, in small letters, the pages hold, and how often where they hold them most."""
-        asked = {term for word in spellings for language in self._languages for term in terms(word, language)}
+        languages = await self._languages()
+        asked = {term for word in spellings for language in languages for term in terms(word, language)}
         hits = await self._index.words(sorted(asked), MAX_CHUNKS_PER_SPELLING, scope)
         located = await self._trees.nodes({hit.node_id for hit in hits})
         texts = (f"{found.node.title}\n{found.node.text}".casefold() for found in located.values())

@@ -183,10 +183,10 @@ class Retriever:
     async def analysed(self, query: str) -> list[str]:
         """The query's words as the pages' are analysed, in each language that pages are in and in its own; each term once."""
         own = spoken(query)
-        languages = dict.fromkeys((*await self._spoken_here(), *([own] if own else ())))
+        languages = dict.fromkeys((*await self.languages(), *([own] if own else ())))
         return await asyncio.to_thread(_terms, query, tuple(languages), own)
 
-    async def _spoken_here(self) -> tuple[str, ...]:
+    async def languages(self) -> tuple[str, ...]:
         """The languages of the sites, and those in which pages are: the index is asked for each."""
         now = time.monotonic()
         if self._read_at is None or now - self._read_at > LANGUAGES_BELIEVED_SECONDS:

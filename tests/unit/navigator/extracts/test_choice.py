@@ -136,11 +136,11 @@ def test_what_a_follow_up_asks_anew_counts_more_than_what_was_asked_before() -> 
 
 def test_a_name_that_no_page_holds_is_not_answered_from_what_sounds_like_it() -> None:
     bounds = Bounds()
-    *_, named = weighed("How do I change the port of Pumpkin?", PORTS)
-    *_, absent = weighed("How do I change the port of Redis?", PORTS)
+    asked, _, named = weighed("How do I change the port of Pumpkin?", PORTS)
+    other, _, absent = weighed("How do I change the port of Redis?", PORTS)
     assert max(s.covers for s in absent) < max(s.covers for s in named)
-    assert found([replace_meaning(s, 0.4) for s in named], bounds)
-    assert not found([replace_meaning(s, 0.4) for s in absent], bounds)
+    assert found(asked, [replace_meaning(s, 0.4) for s in named], bounds)
+    assert not found(other, [replace_meaning(s, 0.4) for s in absent], bounds)
 
 
 def replace_meaning(signals: Signals, means: float) -> Signals:
@@ -148,7 +148,7 @@ def replace_meaning(signals: Signals, means: float) -> Signals:
 
 
 def test_nothing_read_gives_nothing() -> None:
-    assert not found([], Bounds())
+    assert not found(wanted("x", {}, 0), [], Bounds())
     assert extracts("Who won the cup?", passage()) == []
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingest.text.words import terms
 from navigator.extracts.question_form import Form, wanted
 
 
@@ -43,7 +44,7 @@ def test_weights_add_up_to_one_and_rare_words_weigh_more() -> None:
 
 def test_an_identifier_counts_whole_and_its_parts_for_less() -> None:
     asked = wanted("shared_buffers", {}, 0)
-    assert asked.share({"shared_buffers", "share", "buffer"}) == pytest.approx(1.0)
+    assert asked.share(set(terms("the shared_buffers setting"))) == pytest.approx(1.0)
     assert 0 < asked.share({"buffer"}) < asked.share({"share", "buffer"}) < 1
 
 
