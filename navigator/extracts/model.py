@@ -108,7 +108,7 @@ class ExtractiveModel:
             async for event in self._answer(question, forests, passages):
                 yield event
             yield TurnEnd("end")
-        elif not results and GET_TOC_TOOL in tools:
+        elif not results and GET_TOC_TOOL.name in {tool.name for tool in tools}:
             yield TextDelta("Nothing is known yet: searching with the question as it stands.")
             for number, query in enumerate((question, *sides_of(question))):
                 yield ToolCallEvent(ToolCall(f"toc-{number}", GET_TOC_TOOL.name, {"query": query}))
