@@ -35,7 +35,7 @@ class Bounds:
     found: float = 0.40
     adds: float = 0.12
     near: float = 0.75
-    tied: float = 0.95
+    tied: float = 0.85
     told: float = 0.40
 
 
@@ -82,7 +82,7 @@ def chosen(
             continue
         adds = asked.share(held | signals[i].terms) - asked.share(held)
         near = scores[i] >= bounds.tied * scores[lead]
-        tied = near and (not exact or units[i].passage == units[lead].passage)
+        tied = near and (not exact or (units[i].passage, units[i].key) == (units[lead].passage, units[lead].key))
         size = _lines(set(units[i].pieces) - shown)
         if (adds >= bounds.adds or tied) and lines + size <= MAX_LINES:
             picked.append(i)

@@ -76,7 +76,9 @@ class Word:
     called: bool = False
 
     def match(self, held: Set[str]) -> float:
-        """0 to 1: an identifier counts whole, its parts count for half."""
+        """0 to 1: an identifier counts whole, its parts for less; those of one that no page holds are of other names."""
+        if self.absent:
+            return 0.0
         if self.whole in held:
             return 1.0
         parts = [term for term in self.terms if term != self.whole]

@@ -35,7 +35,8 @@ class Lexicon:
 
     async def counts(self, words: Iterable[str], scope: Scope) -> Mapping[str, int]:
         """In how many chunks each word occurs, as the language reads it that knows it best; at most MAX_COUNTED_CHUNKS, which
-        is also what a stop word counts. An identifier that no chunk holds whole occurs where its rarest part does."""
+        is also what a stop word counts. An identifier that no chunk holds whole occurs as often as its rarest part,
+        and not at all where one of them does not: it is a name of something else."""
         languages = await self._languages()
         analysed = {word: [terms(word, language) for language in languages] for word in words}
         asked = {term for readings in analysed.values() for found in readings for term in found}
@@ -62,4 +63,4 @@ class Lexicon:
 def _count(found: Sequence[str], held: Mapping[str, int]) -> int:
     if not found:
         return MAX_COUNTED_CHUNKS
-    return held[found[0]] or min((held[part] for part in found[1:] if held[part]), default=0)
+    return held[found[0]] or min((held[part] for part in found[1:] if part.isalnum()), default=0)

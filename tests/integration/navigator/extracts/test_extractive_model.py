@@ -102,11 +102,15 @@ async def test_a_vector_is_kept_and_not_computed_twice(site: IndexedSite) -> Non
 
 async def test_words_are_counted_in_scope(site: IndexedSite) -> None:
     lexicon = Lexicon(site.index, site.trees)
-    assert await lexicon.counts(["pump", "sand", "grundfos", "default_pressure", "the"], EVERYWHERE) == {
+    assert await lexicon.counts(
+        ["pump", "sand", "grundfos", "default_pressure", "pump_default", "grundfos_pump", "the"], EVERYWHERE
+    ) == {
         "pump": 3,
         "sand": 1,
         "grundfos": 0,
         "default_pressure": 1,
+        "pump_default": 1,
+        "grundfos_pump": 0,
         "the": 300,
     }
     assert await lexicon.counts(["pump"], Scope(sites=frozenset({"other"}))) == {"pump": 0}
