@@ -107,7 +107,7 @@ async def test_ask_answers_privately_and_can_be_shared(tmp_path: Path, slack: Fa
 async def test_the_shortcut_answers_someone_elses_message(tmp_path: Path, slack: FakeSlack) -> None:
     ada, bob, general = slack.person("Ada"), slack.person("Bob"), slack.channel("general")
     async with bot(tmp_path, slack) as ritbot:
-        message = await bob.say(general, "no idea how one primes a pump with water")
+        message = await bob.say(general, "no idea: how do I prime a pump with water")
         await ada.shortcut(message, SHORTCUT)
         [answer] = await ritbot.answered(message, general)
         assert "Fill the pump" in words(answer)
@@ -120,12 +120,12 @@ async def test_the_shortcut_where_ritbot_is_no_member_answers_whoever_picked_it_
     ada, bob = slack.person("Ada"), slack.person("Bob")
     plans = slack.channel("plans", private=private, members=[ada, bob], with_bot=False)
     async with bot(tmp_path, slack) as ritbot:
-        message = await bob.say(plans, "no idea how one primes a pump with water")
+        message = await bob.say(plans, "no idea: how do I prime a pump with water")
         for person in (ada, bob):
             await person.shortcut(message, SHORTCUT)
         await slack.until(lambda: sum(bool(one.blocks) for one in slack.said_in(plans)) == 2)
         await slack.until(lambda: sum(one.text == NOT_IN for one in slack.said_in(plans)) == 2)
-        assert message.text == "no idea how one primes a pump with water", "nobody's message is replaced"
+        assert message.text == "no idea: how do I prime a pump with water", "nobody's message is replaced"
         answers = [one for one in slack.said_in(plans) if one.blocks]
         assert {one.only_for for one in answers} == {ada.id, bob.id}
         assert all("Fill the pump" in words(one) for one in answers)

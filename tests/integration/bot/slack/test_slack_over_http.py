@@ -39,7 +39,7 @@ async def test_events_interactivity_and_commands_are_answered(tmp_path: Path, sl
         said = command.answer if isinstance(command.answer, str) else command.answer["text"]
         assert said == heading(QUESTION)
         await slack.until(lambda: any(m.only_for == bob.id and m.blocks for m in slack.said_in(general)))
-        other = await bob.say(general, "no idea how one primes a pump with water")
+        other = await bob.say(general, "no idea: how do I prime a pump with water")
         await ada.shortcut(other, SHORTCUT)
         assert "Fill the pump" in words((await ritbot.answered(other, general))[0])
         await slack.settled()
