@@ -30,13 +30,13 @@ LINES_ON_AN_ERROR = 8
 class Bounds:
     """When something counts as found, and when a further unit speaks: if it adds `adds` of the question's weight, or comes
     within `tied` of the best one's score, and reaches `near` of it. `told`: of a question in another language than English,
-    whose cosines say little, so much covered is found."""
+    whose cosines say little, so many words in a unit or its title are found."""
 
     found: float = 0.40
     adds: float = 0.12
     near: float = 0.75
     tied: float = 0.85
-    told: float = 0.40
+    told: float = 0.50
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Extract:
 def found(asked: Wanted, signals: Sequence[Signals], bounds: Bounds) -> bool:
     """Whether anything answers: how much the best unit covers of the question and how near it comes in meaning, or that it
     holds what the question calls by name; nothing does where a name is asked for that no page holds."""
-    if asked.language != "en" and any(s.covers >= bounds.told for s in signals):
+    if asked.language != "en" and any(asked.told(s.terms | s.titles) >= bounds.told for s in signals):
         return True
     return any(s.called == 1.0 for s in signals) or (bool(signals) and certainty(signals) >= bounds.found)
 

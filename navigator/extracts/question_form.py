@@ -97,6 +97,10 @@ class Wanted:
     foreign: bool = False
     language: str = "en"
 
+    def told(self, held: Set[str]) -> float:
+        """How many of the question's words these terms hold in some form, 0 to 1, each counted once."""
+        return sum(not held.isdisjoint(word.terms) for word in self.words) / max(1, len(self.words))
+
     def called(self, held: Set[str], title: Set[str]) -> float:
         """How many of the question's names stand in these terms or in a title's; a bare number counts in a title only:
         elsewhere it may count anything. 0 where the question has none."""
@@ -133,7 +137,7 @@ def wanted(
     language: str = "en",
 ) -> Wanted:
     """`counts`: in how many chunks of `total` each word of the question occurs; none: nothing is known of the index. `known`: whether
-    a word is one of the language, and not a name."""
+    a word is one of English, and not a name."""
     before, _, latest = question.rpartition(JOINT)
     asked = latest or question
     earlier = frozenset(terms(before, language))
@@ -145,16 +149,18 @@ def wanted(
         rarity = math.log(1 + max(1, total) / (1 + counts.get(text, 0)))
         new = bool(before) and earlier.isdisjoint(found)
         absent = bool(counts) and not counts.get(text)
-        name = not known(text) or (text[:1].isupper() and not question.startswith(text))
+        called = next(iter(names(text, language)), "")
+        name = bool(called) or (
+            language == "en" and (not known(text) or (text[:1].isupper() and not question.startswith(text)))
+        )
         weight = (
             rarity
             * (UNKNOWN_NAME_WEIGHS if absent and name else 1.0)
             * (FRAMING_WEIGHS if _framing().issuperset(found) else 1.0)
             * (NEW_WORDS_WEIGH if new else 1.0)
         )
-        whole = next(iter(names(text, language)), "")
         weighed[found] = Word(
-            text, whole or found[0], found, weight, absent, new, name, bool(whole) and new in (True, bool(before))
+            text, called or found[0], found, weight, absent, new, name, bool(called) and new in (True, bool(before))
         )
     total_weight = sum(word.weight for word in weighed.values()) or 1.0
     sides = tuple(_subject(part, language) for part in sides_of(asked))

@@ -193,9 +193,8 @@ async def main() -> None:
             await retrieval(Retriever(trees, chunks, model, recipe), recipe, judge, asked)
         retriever = Retriever(trees, chunks, model, Recipe())
         await forests(retriever, asked, model.count)
-        navigator = Navigator(
-            {"rit": Rit(retriever, trees, RitBounds())}, ExtractiveModel(model, Lexicon(chunks, trees)), lambda _: "rit"
-        )
+        extractive = ExtractiveModel(model, Lexicon(chunks, trees, retriever.languages))
+        navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, extractive, lambda _: "rit")
         await extracts(navigator, judge, asked)
 
 

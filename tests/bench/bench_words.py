@@ -20,13 +20,14 @@ from pathlib import Path
 
 import structlog
 
-from ingest.model import Scope
+from ingest.model import Scope, Site
 from ingest.stores.embedded.chunks import EdgeChunkIndex
 from ingest.stores.embedded.trees import SqliteTreeStore
 from ingest.urls import page_key
 from navigator.agent.prompts import RitBounds
 from navigator.extracts.model import ExtractiveModel
 from navigator.navigator import Navigator
+from navigator.retrieval.lexicon import Lexicon
 from navigator.retrieval.retriever import Recipe, Retriever
 from navigator.strategies.rit import Rit
 from tests.bench.bench_retrieval import index, percent
@@ -50,9 +51,10 @@ async def main(told: bool = True) -> None:
             SqliteTreeStore(store / "trees.sqlite") as trees,
             EdgeChunkIndex(store / "chunks", model.dimensions) as chunks,
         ):
-            await index(PAGES, trees, chunks, model)
+            await index(Site("words", str(PAGES)), trees, chunks, model)
             retriever = Retriever(trees, chunks, model, Recipe())
-            navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, ExtractiveModel(model), lambda _: "rit")
+            extractive = ExtractiveModel(model, Lexicon(chunks, trees, retriever.languages))
+            navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, extractive, lambda _: "rit")
             pages = await trees.outlines([state.key async for state in trees.scan() if state.state == "live"])
             anchors = {(key, h.anchor): h.id for key, page in pages.items() for h in page.headings}
             asked = [json.loads(line) for line in lines(DATA / "words.jsonl")]
