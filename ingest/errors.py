@@ -9,6 +9,7 @@ IngestError
 ├── FetchFailed         no usable answer from a web server (timeout, refused, 5xx, truncated, too large)
 │   ├── PageTooLarge    the page is larger than the site's limit
 │   ├── PageTooCostly   reading the page takes more time or memory than one page may
+│   ├── Unreachable     no connection to the host: no such name, refused, a certificate that is not trusted
 │   └── Blocked         not fetched on purpose: off the site's hosts, private address, robots.txt
 ├── SiteUnusable        a site's start gives nothing to index
 ├── UnknownSite         an event is of a site that the settings do not name
@@ -58,6 +59,10 @@ class PageTooLarge(FetchFailed):
 
 class PageTooCostly(FetchFailed):
     """Reading the page takes more time or memory than one page may."""
+
+
+class Unreachable(FetchFailed):
+    """There is no connection to the host at all."""
 
 
 class Blocked(FetchFailed):

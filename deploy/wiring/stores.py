@@ -205,6 +205,6 @@ async def open_notes(settings: Settings) -> AsyncIterator[Notes]:
         yield notes
 
 
-def open_fetcher(site: Site) -> FolderFetcher | HttpFetcher:
+def open_fetcher(site: Site, attempts: int = 4) -> FolderFetcher | HttpFetcher:
     """Not yet entered: use it with `async with`."""
-    return FolderFetcher(site) if site.is_folder else HttpFetcher(site, user_agent=USER_AGENT)
+    return FolderFetcher(site) if site.is_folder else HttpFetcher(site, user_agent=USER_AGENT, attempts=attempts)

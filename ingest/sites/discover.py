@@ -24,10 +24,11 @@ from urllib.parse import urljoin
 
 import structlog
 
+from ingest.counted import counted, verb
 from ingest.errors import FetchFailed, IngestError, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetcher
-from ingest.sites.folder import list_pages
+from ingest.sites.folder import list_pages, what_it_holds
 from ingest.sites.robots import robots_url, sitemaps_in
 from ingest.sites.scope import base_url, in_scope
 from ingest.sites.sitemap import SitemapListing, read_sitemaps
@@ -134,7 +135,7 @@ class Frontier:
     def follow_links(self) -> None:
         """No page is where the site's list says: from the start, its links are followed."""
         self._warn(
-            f"The sitemap of site {self._site.name} lists {self._listed} addresses, and none of them is a page; links are"
+            f"The sitemap of site {self._site.name} lists {counted(self._listed, 'address', 'addresses')}, and none of them is a page; links are"
             f" followed from {self._site.start} instead. Mend the sitemap, or name another as sitemap of this site."
         )
         self.source, self.complete, self.astray = "links", False, True
@@ -186,7 +187,7 @@ class Frontier:
         if self.source == "links" or not self._unlisted or beyond <= self._listed:
             return False
         self._warn(
-            f"The sitemap of site {self._site.name} lists {self._listed} pages, which link to {beyond} more;"
+            f"The sitemap of site {self._site.name} lists {counted(self._listed, 'page')}, which {verb(self._listed, 'links', 'link')} to {beyond} more;"
             " links are followed instead. Set sitemap for this site if the list is right."
         )
         self.source, self.complete = "links", False
@@ -249,7 +250,7 @@ async def discover(
         pages = {url: changed for url, changed in listed.items() if in_scope(site, url)}
         if not pages:
             raise SiteUnusable(
-                f"Site {site.name}: no HTML file in {site.start} belongs to it; check start, include, exclude"
+                f"Site {site.name}: its folder {site.start} {await asyncio.to_thread(what_it_holds, site)}."
             )
         return Frontier(site, "folder", pages, handled=handled)
     known = [key for key in known if in_scope(site, key)]
@@ -310,4 +311,4 @@ async def _in_robots(site: Site, fetcher: Fetcher) -> list[str]:
 
 def _no_page_of(site: Site, what: str, listing: SitemapListing) -> str:
     reasons = f" ({'; '.join(listing.warnings)})" if listing.warnings else ""
-    return f"{what} lists {listing.outside} addresses, none of them a page of site {site.name} under {base_url(site)}{reasons}."
+    return f"{what} lists {counted(listing.outside, 'address', 'addresses')}, none of them a page of site {site.name} under {base_url(site)}{reasons}."

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ingest.errors import Blocked, FetchFailed, SiteUnusable
+from ingest.errors import Blocked, FetchFailed, SiteUnusable, Unreachable
 from ingest.model import Site
 from ingest.ports import Fetched
 from ingest.retry import RetryPolicy, Sleep, retry_after, retrying
-from ingest.sites.http_exchange import HttpExchange, Transient
+from ingest.sites.http_exchange import HttpExchange, NotConnected, Transient
 from ingest.sites.politeness import MAX_WAIT_SECONDS, Politeness
 from ingest.sites.robots import MAX_ROBOTS_BYTES, RobotsFiles, robots_url
 from ingest.sites.scope import on_site
@@ -136,7 +136,8 @@ class HttpFetcher:
             return await retrying(attempt, self._retries, _asked, sleep=self._sleep, chance=self._rng.random)
         except Transient as failure:
             told = f"{failure}, in {tries} attempts" if tries > 1 else str(failure)
-            raise FetchFailed(told, failure.retry_after) from failure
+            kind = Unreachable if isinstance(failure, NotConnected) else FetchFailed
+            raise kind(told, failure.retry_after) from failure
 
     async def _attempt(
         self, url: str, headers: Mapping[str, str], crawl_delay: float, read_bytes: int | None

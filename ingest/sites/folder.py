@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 import structlog
 
+from ingest.counted import counted
 from ingest.errors import Blocked, FetchFailed, PageTooLarge, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetched
@@ -26,6 +28,8 @@ log = structlog.get_logger()
 
 _CONTENT_TYPES = {".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".xml": "text/xml"}
 _PAGE_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
+MAX_KINDS_TOLD = 4
+"""Kinds of files that are named of a folder without a page."""
 _INDEX_FILES = ("index.html", "index.htm", "index.xhtml")
 _NOT_PAGES = frozenset({"_static", "_sources", "_images", "_downloads", "node_modules"})
 """Folders that generators fill with assets and copies of sources."""
@@ -114,6 +118,23 @@ def list_pages(site: Site) -> dict[str, str]:
     if outside:
         log.warning("pages_skipped", path=outside[0], count=len(outside), why="links out of the folder")
     return dict(sorted(pages.items()))
+
+
+def what_it_holds(site: Site) -> str:
+    """Of a folder without a page: what is in it, and what to do; a sentence's end."""
+    kinds: Counter[str] = Counter()
+    for folder, folders, files in os.walk(site.start):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        kinds.update(Path(folder, name).suffix.lower() for name in files if not name.startswith("."))
+    if not kinds:
+        return "is empty; name the folder of the built HTML"
+    html = sum(kinds[suffix] for suffix in _PAGE_SUFFIXES)
+    if html:
+        left_out = ", ".join(sorted(_NOT_PAGES))
+        return f"holds {counted(html, 'HTML file')}, none of which belongs to it; check include and exclude (never read: {left_out})"
+    most = sorted(kinds.items(), key=lambda kind: (not kind[0], -kind[1], kind[0]))[:MAX_KINDS_TOLD]
+    told = ", ".join(f"{count:,} {kind}" if kind else counted(count, "other file") for kind, count in most)
+    return f"holds {told} and no HTML: build the site first, and name the folder of the built HTML"
 
 
 def _mark(path: Path) -> str:

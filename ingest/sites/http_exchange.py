@@ -14,7 +14,7 @@ from typing import Self
 
 import httpx
 
-from ingest.errors import FetchFailed, PageTooLarge, SiteUnusable
+from ingest.errors import FetchFailed, PageTooLarge, SiteUnusable, Unreachable
 from ingest.model import Site
 from ingest.ports import Fetched
 from ingest.sites.inflate import Gunzip, TooLarge
@@ -26,6 +26,10 @@ _GZIP = ("gzip", "x-gzip")
 
 class Transient(FetchFailed):
     """A failure that another attempt may not have."""
+
+
+class NotConnected(Transient):
+    """No connection, this time."""
 
 
 class HttpExchange:
@@ -61,7 +65,7 @@ class HttpExchange:
     async def get(self, url: str, headers: Mapping[str, str], read_bytes: int | None = None) -> Fetched:
         """Whatever the server answers. The body is at most the site's `max_bytes`, after decompression too; where
         `read_bytes` is given, its first so many bytes, and the rest is left.
-        Raises Transient (no connection, no complete answer in time) and FetchFailed (the rest)."""
+        Raises Transient (NotConnected, no complete answer in time) and FetchFailed (Unreachable, and the rest)."""
         if self._transport is None:
             raise RuntimeError("Exchange is not open")
         try:
@@ -110,14 +114,16 @@ class HttpExchange:
     def _translated(self, url: str, error: Exception) -> FetchFailed:
         reason = str(error) or type(error).__name__
         match error:
+            case httpx.ConnectTimeout():
+                return NotConnected(f"{url}: no connection within {self._site.timeout / 2:g} seconds")
             case TimeoutError() | httpx.TimeoutException():
                 return Transient(f"{url} gave no complete answer within {self._site.timeout:g} seconds")
             case httpx.ConnectError() if "CERTIFICATE_VERIFY_FAILED" in reason:
-                return FetchFailed(
+                return Unreachable(
                     f"{url}: its certificate is not trusted ({reason}); set ca_file to your own CA's file"
                 )
             case httpx.ConnectError():
-                return Transient(f"{url}: no connection ({reason})")
+                return NotConnected(f"{url}: no connection ({reason})")
             case httpx.ProxyError():
                 return FetchFailed(f"{url}: the site's proxy refused ({reason})")
             case httpx.LocalProtocolError() | httpx.InvalidURL():

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
 
-from ingest.errors import Blocked, FetchFailed
+from ingest.errors import Blocked, FetchFailed, Unreachable
 from ingest.ports import Fetched
 
 MAX_ROBOTS_BYTES = 500 * 1024
@@ -74,13 +74,13 @@ class RobotsFiles:
         return found
 
     async def rules(self, url: str) -> RobotsRules:
-        """Raises FetchFailed: a robots.txt that cannot be read forbids all (section 2.3.1.4). Raises Blocked where
-        its host may not be asked at all."""
+        """Raises FetchFailed: a robots.txt that cannot be read forbids all (section 2.3.1.4). Raises Blocked and
+        Unreachable where its host may not, or cannot, be asked at all."""
         address = robots_url(url)
         if address not in self._rules:
             try:
                 self._rules[address] = RobotsRules(await self.file(url), self._agent)
-            except Blocked:
+            except (Blocked, Unreachable):
                 raise
             except FetchFailed as failure:
                 host = urlsplit(url).netloc

@@ -18,7 +18,7 @@ from typing import Self
 
 import httpx
 
-from ingest.errors import Blocked
+from ingest.errors import Blocked, Unreachable
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -64,7 +64,8 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     """Sends each request to a checked address of its host, one connection pool a host.
 
     `open_pool` gives a new transport for a host; `allowed` judges an IP address. Raises Blocked if any
-    address of the host is not allowed, httpx.ConnectError if it has none or none answers.
+    address of the host is not allowed, Unreachable if its name is unknown, httpx.ConnectError if it has no address or none
+    answers.
     """
 
     def __init__(
@@ -114,6 +115,11 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
+            if _is_unknown(error):
+                raise Unreachable(
+                    f"there is no host {host} ({getattr(error, 'strerror', None) or 'no name of a host'}): check how it is"
+                    " written, and that this machine resolves names"
+                ) from error
             raise httpx.ConnectError(f"the name {host} cannot be resolved: {error}", request=request) from error
         if not addresses:
             raise httpx.ConnectError(f"the name {host} has no address", request=request)
@@ -121,9 +127,16 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             if not self._allowed(address):
                 name = host if host == address else f"{host} ({address})"
                 raise Blocked(
-                    f"{name} is in a private network; if that is meant, set allow_private = true for this site"
+                    f"{name} is in a private network; if that is meant, allow it: --allow-private on the command line,"
+                    " or allow_private = true in the site's table of ritbot.toml"
                 )
         return addresses
+
+
+def _is_unknown(error: Exception) -> bool:
+    """Whether the name itself is wrong; a resolver that does not answer may answer later."""
+    unknown = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+    return isinstance(error, UnicodeError) or (isinstance(error, socket.gaierror) and error.errno in unknown)
 
 
 def _host(request: httpx.Request) -> str:

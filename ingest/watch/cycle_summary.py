@@ -22,7 +22,8 @@ class Everything:
 @dataclass(slots=True)
 class CycleSummary:
     """What a cycle did. `found` pages of which it has been through `done`; `live` when it began; `counts`: pages looked at
-    by verdict (`failed`: no answer). With the reason: `failed` and `blocked` pages, those that were announced as `gone`,
+    by verdict (`failed`: no answer). With the reason: `failed`, `blocked` and the first `unread` page
+    (not there, no HTML, noindex, …; until the site gives one), those that were announced as `gone`,
     and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual. `stopped`:
     so many pages answer with something else that nothing was believed. `empty`: the site gave no page, and none was known.
     `astray`: its list of pages, or its start, led nowhere."""
@@ -35,6 +36,7 @@ class CycleSummary:
     counts: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[str, str]] = field(default_factory=list)
     blocked: list[tuple[str, str]] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
     gone: list[tuple[str, str]] = field(default_factory=list)
     held: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -49,6 +51,18 @@ class CycleSummary:
 
 def no_page(site: Site, summary: CycleSummary) -> str:
     """Of a site that gave none: a sentence for the operator."""
-    wrong = [reason for _, reason in (*summary.failed, *summary.blocked)][:1]
+    wrong = [reason.rstrip(".") for _, reason in (*summary.failed, *summary.blocked, *summary.unread)][:1]
+    if summary.done == 1 and wrong:  # its start says all
+        return f"Site {site.name} gave no page: {wrong[0]}."
     because = f" ({wrong[0]})" if wrong else ""
     return f"Site {site.name} gave no page at all{because}; check its start, {site.start}, and include and exclude."
+
+
+def no_text(url: str, reason: str, detail: str) -> str:
+    """Why an address that answered gives no page: a sentence's end."""
+    kind = detail.partition(";")[0].strip()
+    if reason == "not_html":
+        return f"{url} is no HTML but {kind or 'of an unknown kind'}; start at a page of HTML"
+    if reason.startswith("HTTP"):
+        return f"{url} is not there ({reason})"
+    return f"{url} is left out as {reason.replace('_', ' ')}{f' ({detail})' if detail else ''}"

@@ -34,7 +34,7 @@ from ingest.text.likeness import Likeness
 from ingest.urls import equivalent, page_key
 from ingest.watch import schedule
 from ingest.watch.classify import Classification, classify
-from ingest.watch.cycle_summary import CycleSummary, Everything, no_page
+from ingest.watch.cycle_summary import CycleSummary, Everything, no_page, no_text
 from ingest.watch.moves import Move, MoveMatcher, New, new_page
 from ingest.watch.removal_guard import NOT_IN_FOLDER, NOT_OF_SITE, Guard, Job, Removals
 from ingest.watch.schedule import Pace
@@ -320,6 +320,8 @@ class WatchCycle:
             self._gave_page = True
             duplicates = await duplicates_of(self._trees, self._site.name, version_of(self._site, page.key), page)
             first = await original(self._trees, page, duplicates)
+        elif reading.kind in ("skipped", "missing") and not self._gave_page and not self.summary.unread:
+            self.summary.unread.append((state.key, no_text(state.key, reading.reason or "", reading.detail)))
         verdict = classify(record, reading, first)
         before = record.page.likeness if record and record.state == "live" and record.page else None
         doubtful = before is not None and is_doubtful(self._site, verdict, reading, before, bool(duplicates))

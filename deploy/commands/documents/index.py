@@ -4,6 +4,7 @@ handled in this process (ingest/watch/crawl.py), beside watchers and indexers th
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, Target, console, fail, named_sites, run, settings_of
 from deploy.commands.display import page_bar
+from deploy.commands.documents.sites import take_out
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
@@ -68,9 +70,10 @@ async def index_sites(
     settings: Settings, sites: Sequence[Site], console: Console, *, accept: bool = False, rebuild: bool = False
 ) -> list[CrawlSummary]:
     """One crawl of each site; the summaries of what was done, also after an interruption. The sites are
-    remembered in the data folder. Raises IngestError, SettingsError."""
+    remembered in the data folder, unless they are new and gave nothing: of those nothing is left behind. Raises IngestError, SettingsError."""
     summaries: list[CrawlSummary] = []
-    known = known_sites(settings, settings.index.folder)
+    known = before = known_sites(settings, settings.index.folder)
+    was_there = settings.index.folder.exists()
     console.print("Loading the embedding model …", style="dim")
     async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
         for site in sites:
@@ -80,11 +83,18 @@ async def index_sites(
                 known, summary = await _one(stores, known, site, console, accept)
             except SiteUnusable as error:  # the other sites have their turn all the same
                 console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
+                if site.name not in before.sites:
+                    await take_out(stores, site.name)
                 continue
+            if summary.cycle.empty and site.name not in before.sites:
+                known = known.without(site.name).save()
+                await take_out(stores, site.name)
             summaries.append(summary)
             print_summary(console, summary)
             if not summary.finished:
                 break
+    if not was_there and not known.sites and settings.index.folder.exists():
+        await asyncio.to_thread(shutil.rmtree, settings.index.folder)
     return summaries
 
 
@@ -163,8 +173,9 @@ def print_summary(console: Console, summary: CrawlSummary) -> None:
         if count:
             console.print(f"  skipped, {reason}: {count}")
     _pages(console, "gone", cycle.gone)
-    _pages(console, "failed", cycle.failed)
-    _pages(console, "not allowed", cycle.blocked)
+    if not (cycle.empty and cycle.done == 1):  # else the warning says all
+        _pages(console, "failed", cycle.failed)
+        _pages(console, "not allowed", cycle.blocked)
     for warning in cycle.warnings:
         console.print(Text(f"  {warning}", style="yellow"))
     if cycle.stopped:

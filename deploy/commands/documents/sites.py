@@ -15,7 +15,7 @@ from bot.freshness import ago
 from deploy.commands.command_line import Config, Folder, console, run, settings_of
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.stores import open_stores, open_trees
+from deploy.wiring.stores import Stores, open_stores, open_trees
 from ingest.ports import PageState
 from ingest.watch.report import WatchReport, watch_report
 
@@ -57,14 +57,19 @@ async def remove_site(settings: Settings, name: str, console: Console) -> int:
         if name not in known.sites and not keys:
             console.print(f"There is no site called {name}. Known: {', '.join(sorted(known.sites)) or 'none'}.")
             return 1
-        for key in keys:
-            await stores.index.delete(await stores.index.ids_of(key))
-        await stores.trees.forget(name)
+        await take_out(stores, name)
     known.without(name).ended(name).save()
     console.print(f"Removed {name}: {len(keys)} pages.")
     if name in {site.name for site in settings.sites}:
         console.print("It still stands in the settings file: take it out there too, or the next run indexes it again.")
     return 0
+
+
+async def take_out(stores: Stores, name: str) -> None:
+    """A site's pages, chunks and watch states."""
+    async for state in stores.trees.scan(name):
+        await stores.index.delete(await stores.index.ids_of(state.key))
+    await stores.trees.forget(name)
 
 
 async def list_sites(settings: Settings, console: Console) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -19,16 +21,23 @@ from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings, config_file
 from deploy.wiring.events import open_events
 from deploy.wiring.navigation import anthropic_model
-from deploy.wiring.stores import Stores, open_stores, open_trees
+from deploy.wiring.stores import Stores, open_fetcher, open_stores, open_trees
+from ingest.concurrency import for_each
+from ingest.counted import counted, verb
 from ingest.embedding.weights import MINILM, check_folder, packaged_minilm
-from ingest.errors import FolderBusy, IngestError, ModelMissing
+from ingest.errors import FetchFailed, FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
 from ingest.indexing.reindex import outdated
 from ingest.indexing.service import INDEXER_GROUP, MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
-from ingest.model import PARSER_VERSION
-from ingest.ports import PageState, TreeStore
+from ingest.model import PARSER_VERSION, Site
+from ingest.ports import Fetcher, PageState, TreeStore
 from ingest.watch.report import watch_report
 
+Reach = Callable[[Site], AbstractAsyncContextManager[Fetcher]]
+"""Opens what a site is read through."""
+open_once: Reach = partial(open_fetcher, attempts=1)
+MAX_SITES_AT_ONCE = 8
+"""That are asked whether they answer."""
 MIN_FREE_BYTES = 500_000_000
 """Bytes; with less room left than this an index may not be written."""
 
@@ -37,24 +46,24 @@ def command(config: Config = None, folder: Folder = None) -> None:
     raise typer.Exit(run(doctor(settings_of(config, folder), console, config)))
 
 
-async def doctor(settings: Settings, console: Console, config: Path | None) -> int:
-    """Print the findings as they come; 0 if there is no fault."""
+async def doctor(settings: Settings, console: Console, config: Path | None, reach: Reach = open_once) -> int:
+    """Print the findings as they come; 0 if there is no fault. Each site is asked once for its start, by `reach`."""
     unwell = False
 
     async def findings() -> AsyncIterator[Finding]:
         nonlocal unwell
-        async for finding in _findings(settings, config):
+        async for finding in _findings(settings, config, reach):
             unwell = unwell or finding.unwell
             yield finding
 
     faults = await show_findings(findings(), console)
     well = "Some pages fail, too few and not long enough to act." if unwell else "Everything is in order."
     console.print()
-    console.print(well if not faults else f"{faults} thing{'s' if faults > 1 else ''} to mend.")
+    console.print(well if not faults else f"{counted(faults, 'thing')} to mend.")
     return 1 if faults else 0
 
 
-async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Finding]:
+async def _findings(settings: Settings, config: Path | None, reach: Reach) -> AsyncIterator[Finding]:
     path = config_file(config)
     yield Finding(
         True, f"Settings: {path.resolve() if path else 'defaults and variables; there is no ritbot.toml here'}"
@@ -62,6 +71,8 @@ async def _findings(settings: Settings, config: Path | None) -> AsyncIterator[Fi
     yield _weights(settings)
     yield _disk(settings.index.folder)
     async for finding in _index(settings):
+        yield finding
+    async for finding in _reached(settings, reach):
         yield finding
     async for finding in _events(settings):
         yield finding
@@ -107,10 +118,12 @@ def _disk(folder: Path) -> Finding:
 
 async def _index(settings: Settings) -> AsyncIterator[Finding]:
     if no_index(settings):
-        yield Finding(None, "Index: none yet", "Make one: ritbot index FOLDER or URL.")
+        yield Finding(False, "Index: none yet", "Make one: ritbot index FOLDER or URL.")
         return
     try:
         known = known_sites(settings, settings.index.folder)
+        if not known.sites:
+            yield Finding(False, "Index: no site yet", "Index one: ritbot index FOLDER or URL.")
         async with open_stores(settings, "ritbot doctor") as stores:
             if settings.stores.kind == "cluster":
                 where = f"OpenSearch at {settings.stores.opensearch_url}, Qdrant at {settings.stores.qdrant_url}"
@@ -135,7 +148,7 @@ async def _sites(known: KnownSites, trees: TreeStore) -> AsyncIterator[Finding]:
         counts = Counter(state.state for state in states if state.site == name)
         text = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "not indexed yet"
         yield Finding(
-            True if counts["live"] else None,
+            bool(counts["live"]),
             f"Site {name} ({site.start}): {text}",
             "" if counts["live"] else f"Run: ritbot index {name}",
         )
@@ -146,23 +159,55 @@ async def _sites(known: KnownSites, trees: TreeStore) -> AsyncIterator[Finding]:
         yield Finding(None, what, f"Run: ritbot index {name}")
 
 
+async def _reached(settings: Settings, reach: Reach) -> AsyncIterator[Finding]:
+    """Sites whose start gives nothing now: what is indexed of them is served, and grows old."""
+    sites = list(known_sites(settings, settings.index.folder).sites.values())
+    wrong: dict[str, str] = {}
+
+    async def look(site: Site) -> None:
+        try:
+            async with reach(site) as fetcher:
+                if not site.is_folder:
+                    status = (await fetcher.fetch(site.start)).status
+                    if not 200 <= status < 300:
+                        raise FetchFailed(f"{site.start} answered with status {status}")
+        except IngestError as error:
+            wrong[site.name] = str(error)
+
+    await for_each(sites, look, MAX_SITES_AT_ONCE)
+    for name, reason in sorted(wrong.items()):
+        yield Finding(
+            False,
+            f"Site {name} cannot be reached: {reason}",
+            "See to the site, its start and the network; what is indexed of it is still served.",
+        )
+
+
 async def _searched(stores: Stores) -> AsyncIterator[Finding]:
     """Whether all pages are of today's make, and all their chunks there."""
     old = await outdated(stores.trees, stores.made_by)
     analyser = stores.made_by.partition("/")[0]
     if read := sum(_read_otherwise(state, analyser) for state in old):
-        yield Finding(None, f"Versions: {read} pages were read by another version of ritbot", "Run: ritbot reindex")
+        yield Finding(
+            None,
+            f"Versions: {counted(read, 'page')} {verb(read, 'was', 'were')} read by another version of ritbot",
+            "Run: ritbot reindex",
+        )
     if len(old) > read:
-        what = f"Versions: {len(old) - read} pages were cut and embedded with other settings"
+        other = len(old) - read
+        what = f"Versions: {counted(other, 'page')} {verb(other, 'was', 'were')} cut and embedded with other settings"
         yield Finding(None, what, "Run: ritbot reembed")
     live = [state async for state in stores.trees.scan() if state.state == "live"]
     held, listed = await stores.index.count(), sum(state.chunks for state in live)
     if listed > held:
-        what = f"Search index: {listed - held} of {listed} chunks are missing"
+        lost = listed - held
+        what = f"Search index: {lost:,} of {counted(listed, 'chunk')} {verb(lost, 'is', 'are')} missing"
         yield Finding(False, what, "Run: ritbot reconcile --repair")
     else:
         yield Finding(
-            True, f"Search index: {held} chunks of {sum(s.nodes for s in live)} sections on {len(live)} pages"
+            True,
+            f"Search index: {counted(held, 'chunk')} of {counted(sum(s.nodes for s in live), 'section')}"
+            f" on {counted(len(live), 'page')}",
         )
 
 
@@ -178,13 +223,14 @@ async def _watched(trees: TreeStore, name: str) -> AsyncIterator[Finding]:
     if report.held:
         yield Finding(
             False,
-            f"Watching {name}: {len(report.held)} pages would go or answer with something else, so many that all are kept",
+            f"Watching {name}: {counted(len(report.held), 'page')} would go or answer with something else, so many that all are kept",
             f"If it is right, run: ritbot watch --accept {name}",
         )
     if report.astray:
+        failing, missing = len(report.failing), len(report.missing)
         yield Finding(
             False if report.alerts else None,
-            f"Watching {name}: {len(report.failing)} pages gave no answer, {len(report.missing)} were not found",
+            f"Watching {name}: {counted(failing, 'page')} gave no answer, {missing:,} {verb(missing, 'was', 'were')} not found",
             "What is known of them is still served. See which: ritbot sites",
             unwell=True,
         )
@@ -202,13 +248,15 @@ async def _events(settings: Settings) -> AsyncIterator[Finding]:
     except IngestError as error:
         yield Finding(False, f"Event log: {what} does not answer", str(error))
         return
-    yield Finding(True, f"Event log: {what}; {behind} events wait for an indexer")
+    yield Finding(True, f"Event log: {what}; {counted(behind, 'event')} {verb(behind, 'waits', 'wait')} for an indexer")
     if dead:
-        yield Finding(False, f"Dead letters: {dead} events could not be handled", "See why: ritbot dead-letters")
+        yield Finding(
+            False, f"Dead letters: {counted(dead, 'event')} could not be handled", "See why: ritbot dead-letters"
+        )
     if len(in_a_row) >= MAX_DEAD_LETTERS_IN_A_ROW - 1:
         yield Finding(
             False,
-            f"Indexing: {len(in_a_row)} pages were given up within a day; the indexer stops rather than give up more",
+            f"Indexing: {counted(len(in_a_row), 'page')} {verb(len(in_a_row), 'was', 'were')} given up within a day; the indexer stops rather than give up more",
             "When the cause is mended: ritbot dead-letters --replay all",
         )
 

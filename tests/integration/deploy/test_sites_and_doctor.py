@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Self
 
 import pytest
 from rich.console import Console
@@ -17,10 +18,11 @@ from deploy.settings.root import Settings
 from deploy.settings.site import SiteSettings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import SystemClock, open_trees
+from ingest.errors import FetchFailed, Unreachable
 from ingest.events.topics import PAGES
 from ingest.indexing.service import INDEXER_GROUP, MAX_DEAD_LETTERS_IN_A_ROW
 from ingest.model import PARSER_VERSION
-from ingest.ports import WatchState
+from ingest.ports import Fetched, WatchState
 from ingest.stores.embedded.folder import DataFolder
 from ingest.text.words import ANALYSER_VERSION
 from ingest.watch.schedule import site_key
@@ -41,9 +43,30 @@ async def listed(settings: Settings) -> str:
     return out.getvalue()
 
 
-async def found(settings: Settings) -> tuple[int, str]:
+class Answers:
+    """A site that answers everything with this status, or fails so."""
+
+    def __init__(self, status: int = 200, failure: FetchFailed | None = None) -> None:
+        self.status, self.failure = status, failure
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        pass
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> Fetched:
+        if self.failure:
+            raise self.failure
+        return Fetched(url, self.status, b"")
+
+
+WELL = Answers()
+
+
+async def found(settings: Settings, site: Answers = WELL) -> tuple[int, str]:
     out = StringIO()
-    return await doctor(settings, Console(file=out, width=200), None), out.getvalue()
+    return await doctor(settings, Console(file=out, width=200), None, lambda _: site), out.getvalue()
 
 
 async def remember(settings: Settings, *states: WatchState) -> None:
@@ -91,9 +114,9 @@ async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(set
         await events.append(PAGES, "b", b"x")
     status, after = await found(settings)
     assert status == 1
-    assert "Watching docs: 1 pages gave no answer, 1 were not found" in after
-    assert "Event log: a file in the data folder; 1 events wait for an indexer" in after
-    assert "✗ Dead letters: 1 events could not be handled\n  → See why: ritbot dead-letters" in after
+    assert "Watching docs: 1 page gave no answer, 1 was not found" in after
+    assert "Event log: a file in the data folder; 1 event waits for an indexer" in after
+    assert "✗ Dead letters: 1 event could not be handled\n  → See why: ritbot dead-letters" in after
 
 
 async def test_doctor_tells_when_the_indexer_gives_up_no_more_pages(settings: Settings) -> None:
@@ -131,13 +154,15 @@ async def test_doctor_tells_pages_of_another_version_from_those_of_other_setting
             await trees.put(replace(record, page=replace(record.page, parser_version=parser)), None)
     _, said = await found(settings)
     assert "Versions: 2 pages were read by another version of ritbot\n  → Run: ritbot reindex\n" in said
-    assert "Versions: 1 pages were cut and embedded with other settings\n  → Run: ritbot reembed\n" in said
+    assert "Versions: 1 page was cut and embedded with other settings\n  → Run: ritbot reembed\n" in said
 
 
 async def test_doctor_tells_of_pages_that_fail_by_their_share_and_by_their_age(settings: Settings) -> None:
     now = SystemClock().now()
     whole = WatchState(site_key("docs"), "docs", fetched_at=now)
     await remember(settings, whole, *(page(f"p{n}") for n in range(19)))
+    async with open_trees(settings) as trees:
+        await trees.put(live("p1", chunk_ids=()), None)
     assert "Everything is in order." in (await found(settings))[1]
     await remember(settings, replace(page("slow"), failures=2, error="503", failing_since=now))
     status, few = await found(settings)
@@ -149,3 +174,38 @@ async def test_doctor_tells_of_pages_that_fail_by_their_share_and_by_their_age(s
     status, many = await found(settings)
     assert status == 1
     assert "✗ Watching docs: 0 pages gave no answer, 3 were not found" in many
+
+
+@pytest.mark.parametrize("made", [False, True])
+async def test_doctor_with_nothing_indexed_says_what_to_do(tmp_path: Path, made: bool) -> None:
+    if made:
+        (tmp_path / "data").mkdir()
+    status, said = await found(Settings(index=IndexSettings(folder=tmp_path / "data")))
+    assert status == 1
+    assert "ritbot index FOLDER or URL." in said
+    assert "1 thing to mend." in said
+    assert "in order" not in said
+
+
+async def test_doctor_with_a_site_of_which_nothing_is_indexed_is_not_in_order(settings: Settings) -> None:
+    status, said = await found(settings)
+    assert status == 1
+    assert "✗ Site docs (https://docs.example/): not indexed yet\n  → Run: ritbot index docs\n" in said
+
+
+@pytest.mark.parametrize(
+    ("site", "reason"),
+    [
+        (Answers(503), "https://docs.example/ answered with status 503"),
+        (Answers(404), "https://docs.example/ answered with status 404"),
+        (Answers(failure=Unreachable("there is no host docs.example")), "there is no host docs.example"),
+        (Answers(failure=FetchFailed("it broke off")), "it broke off"),
+    ],
+)
+async def test_doctor_asks_each_site_whether_it_answers(settings: Settings, site: Answers, reason: str) -> None:
+    async with open_trees(settings) as trees:
+        await trees.put(live("a", chunk_ids=()), None)
+    assert (await found(settings))[0] == 0
+    status, said = await found(settings, site)
+    assert status == 1
+    assert f"✗ Site docs cannot be reached: {reason}\n" in said

@@ -209,5 +209,5 @@ async def test_discovery_lists_what_is_in_scope_and_calls_it_complete(docs: Path
 async def test_a_folder_without_pages_is_an_error_and_not_an_empty_site(docs: Path) -> None:
     site = published(docs, include=("/nothing/",))
     async with FolderFetcher(site) as fetcher:
-        with pytest.raises(SiteUnusable, match="no HTML file"):
+        with pytest.raises(SiteUnusable, match="HTML files, none of which belongs to it"):
             await discover(site, fetcher)

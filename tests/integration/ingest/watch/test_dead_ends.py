@@ -91,7 +91,7 @@ async def test_a_start_that_redirects_inside_the_site_is_followed(pipe: Pipeline
 
 async def test_a_site_without_any_page_is_an_error(pipe: Pipeline, docs: DocSite) -> None:
     summary = await pipe.crawl()
-    assert "gave no page at all" in (summary.cycle.problem or "")
+    assert f"gave no page: {docs.url('/')} is not there (HTTP 404)" in (summary.cycle.problem or "")
     assert exit_status([summary], 1) == 3
 
 

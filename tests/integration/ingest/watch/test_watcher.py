@@ -398,7 +398,7 @@ async def test_a_folder_that_is_built_anew_loses_nothing(shelf: Pipeline, folder
     shutil.rmtree(folder)
     assert (await shelf.settle()).problem
     write(folder)
-    assert "no HTML file" in ((await shelf.settle()).problem or "")
+    assert "is empty" in ((await shelf.settle()).problem or "")
     write(folder, **dict(list(many(12).items())[:4]))
     shelf.clock.advance(seconds=61)
     await shelf.settle()

@@ -91,7 +91,7 @@ class TestFrontier:
         assert await walk(frontier, links) == [ROOT, ROOT + "a", ROOT + "b", ROOT + "c"]
         assert frontier.source == "links"
         assert not frontier.complete
-        assert "lists 1 pages, which link to 2 more" in frontier.warnings[0]
+        assert "lists 1 page, which links to 2 more" in frontier.warnings[0]
 
     async def test_a_doubted_list_stands_when_few_links_lead_outside_it(self) -> None:
         frontier = Frontier(SITE, "sitemap", [ROOT, ROOT + "a"], doubted=True)
@@ -170,7 +170,7 @@ class TestDiscover:
         shelf = Shelf({"https://a.test/sitemap.xml": urlset("http://localhost:8000/x")})
         frontier = await discover(SITE, shelf)
         assert frontier.source == "links"
-        assert f"1 addresses, none of them a page of site docs under {ROOT}" in frontier.warnings[0]
+        assert f"1 address, none of them a page of site docs under {ROOT}" in frontier.warnings[0]
 
     async def test_the_start_is_visited_by_links_even_if_no_include_matches_it(self) -> None:
         site = Site(name="docs", start=ROOT, include=("/guide/",))
@@ -197,7 +197,7 @@ class TestDiscover:
     @pytest.mark.parametrize("answer", [503, "<html>", urlset(), urlset("https://b.test/"), FetchFailed("timed out")])
     async def test_a_named_sitemap_without_pages_of_the_site_is_an_error(self, answer: str | int | FetchFailed) -> None:
         site = Site(name="docs", start=ROOT, sitemap=ROOT + "map.xml")
-        with pytest.raises(SiteUnusable, match=r"Sitemap https://a\.test/docs/map\.xml lists \d addresses, none"):
+        with pytest.raises(SiteUnusable, match=r"Sitemap https://a\.test/docs/map\.xml lists \d address(es)?, none"):
             await discover(site, Shelf({ROOT + "map.xml": answer}))
 
     async def test_part_of_a_sitemap_that_was_not_read_makes_the_list_incomplete(self) -> None:

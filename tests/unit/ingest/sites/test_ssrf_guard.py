@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 
 import httpx
 import pytest
 
-from ingest.errors import Blocked
+from ingest.errors import Blocked, Unreachable
 from ingest.sites.ssrf_guard import GuardedTransport, is_public
 
 
@@ -134,3 +135,22 @@ async def test_hosts_behind_one_address_never_share_connections_and_all_are_clos
             await transport.handle_async_request(get(f"https://{host}/"))
     assert [[host for _, host, _ in wire.log] for wire in wires] == [["a.test", "a.test"], ["b.test"]]
     assert all(wire.closed for wire in wires)
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), Unreachable),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"), httpx.ConnectError),
+        (UnicodeError("label too long"), Unreachable),
+    ],
+)
+async def test_a_name_that_is_unknown_is_told_from_a_resolver_that_does_not_answer(
+    error: Exception, raised: type[Exception]
+) -> None:
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        raise error
+
+    async with GuardedTransport(lambda: Wire([], ()), resolve=resolve) as transport:
+        with pytest.raises(raised, match=r"docs\.test"):
+            await transport.handle_async_request(get("https://docs.test/"))
