@@ -70,7 +70,7 @@ async def anthropic_over_http() -> AsyncIterator[Model]:
 
 @asynccontextmanager
 async def extractive() -> AsyncIterator[Model]:
-    yield ExtractiveModel(HashingEmbedder(), bounds=Bounds(found=0.0, tied=1.0))
+    yield ExtractiveModel(HashingEmbedder(), bounds=Bounds(found=0.0, adds=1.0, tied=1.0))
 
 
 FACTORIES: list[Callable[[], AbstractAsyncContextManager[Model]]] = [anthropic_over_http, extractive]
