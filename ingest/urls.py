@@ -21,6 +21,8 @@ _QUERY_SAFE = _PATH_SAFE + "?"
 _FRAGMENT_SAFE = "/?!$&'()*+,;=:@-._~"
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _BEFORE_QUERY = re.compile(r"[^?#]*")
+_PLAIN_PATH = re.compile(r"(/|(?:\.\./)*+)((?:[\w~-][\w.~-]*+/?+)++)", re.ASCII)
+"""A path from the root, from the page's folder or from one above it, of segments that need no escape and are no dots."""
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]+")
 _C0_AND_SPACE = "".join(map(chr, range(0x21)))
 _TRACKING = re.compile(
@@ -81,8 +83,26 @@ def resolve(base: str, href: str) -> str | None:
     """What `href` on a page at `base` points at: an absolute URL with its fragment, escaped where a URL
     must be. None for what is no page address (mailto:, javascript:, data: …), for file: addresses on
     a page that is not itself a file, and for hrefs that no browser could follow."""
-    href = href.strip(_C0_AND_SPACE).translate({9: None, 10: None, 13: None})
-    href = _BEFORE_QUERY.sub(lambda m: m[0].replace("\\", "/"), href, count=1)
+    href = href.strip(_C0_AND_SPACE)
+    if not href.isprintable():
+        href = href.translate({9: None, 10: None, 13: None})
+    if "\\" in href:
+        href = _BEFORE_QUERY.sub(lambda m: m[0].replace("\\", "/"), href, count=1)
+    page, sign, anchor = href.partition("#")
+    plain = _PLAIN_PATH.fullmatch(page)
+    if plain is None:
+        target = _join(base, page or sign)
+    else:
+        folder = _join(base, f"{plain[1]}-")
+        target = folder and folder[:-1] + plain[2]
+    if target is None or not anchor:
+        return target
+    return f"{target}#{_escaped(anchor, _FRAGMENT_SAFE + '%')}"
+
+
+@lru_cache(maxsize=1024)  # all links of a page share a few folders
+def _join(base: str, href: str) -> str | None:
+    """What an href without white space around it points at."""
     try:
         parts = _split(urljoin(base, href or base))  # urljoin leaves a base alone that it puts in order otherwise
         authority = _authority(parts)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -85,6 +85,9 @@ class Amounts(NamedTuple):
     navigates: bool
 
 
+_amounts = partial(tuple.__new__, Amounts)  # what Amounts._make is, without its check: one for each element of a page
+
+
 class Element:
     """An element. `order` counts elements in document order, `end` is the order of its last descendant;
     `depth` that of its ancestors; `classes` are lower-cased."""
@@ -122,7 +125,9 @@ class Element:
         while stack:
             element = stack.pop()
             yield element
-            stack += [child for child in element.children[::-1] if not isinstance(child, str)]
+            for child in reversed(element.children):
+                if not isinstance(child, str):
+                    stack.append(child)
 
     def ancestors(self) -> Iterator[Element]:
         """Nearest first, itself left out."""
@@ -152,7 +157,9 @@ class Element:
         if self._amounts is None:
             uncounted = [self]
             for element in uncounted:
-                uncounted += [child for child in element.elements if child._amounts is None]
+                for child in element.children:
+                    if not isinstance(child, str) and child._amounts is None:
+                        uncounted.append(child)
             for element in reversed(uncounted):
                 element._amounts = element._counted()
         assert self._amounts is not None
@@ -165,13 +172,13 @@ class Element:
             if isinstance(child, str):
                 text += len(child.strip())
             elif (below := child._amounts) is not None:
-                text += below.text
-                linked += below.linked
-                titled = titled or below.titled
-                headed = headed or below.headed
-                navigates = navigates or below.navigates
+                text += below[0]
+                linked += below[1]
+                titled = titled or below[2]
+                headed = headed or below[3]
+                navigates = navigates or below[4]
         headed = headed or (self.tag in _TITLES and text > linked)
-        return Amounts(text, text if self.tag == "a" else linked, titled, headed, navigates)
+        return _amounts((text, text if self.tag == "a" else linked, titled, headed, navigates))
 
     def keep(self, children: list[Element | str]) -> None:
         """Take all other children out of the tree."""

@@ -64,7 +64,7 @@ def parse(
         skip = Skip("noindex", "the page asks not to be indexed")
     if skip is None:
         skip = indexability.nothing_to_read(tree, page, status)
-    plain = tuple(dict.fromkeys(urldefrag(link).url for link in links))
+    plain = tuple(dict.fromkeys(link.partition("#")[0] for link in links))
     return Document(None if skip else page, skip, plain, wishes.nofollow, links, _likeness(tree, url, page))
 
 
@@ -124,4 +124,4 @@ def _links(tree: Dom, resolve_link: Resolver, url: str) -> tuple[str, ...]:
     elements = tree.tagged("a", "area", "frame", "iframe")
     hrefs = dict.fromkeys(e.get("src" if e.tag in ("frame", "iframe") else "href") for e in elements)
     found = dict.fromkeys(resolve_link(href) for href in hrefs if href)
-    return tuple(target for target in found if target is not None and urldefrag(target).url != own)
+    return tuple(target for target in found if target is not None and target.partition("#")[0] != own)

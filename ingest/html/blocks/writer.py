@@ -77,6 +77,8 @@ class Writer:
         """Close the paragraph, if one is being written."""
         if self._inline or self._lines:
             self.line_break()
+        elif not self._images:
+            return
         lines = [line for line in self._lines if line] or [clean(" ".join(dict.fromkeys(self._images)))]
         self._lines.clear()
         self._images.clear()

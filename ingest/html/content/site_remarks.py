@@ -92,13 +92,13 @@ def _said(element: Element) -> str:
 
 
 def _remarks(element: Element) -> bool:
+    if element.tag == "li" and not any(e.tag == "time" for e in element.walk()):
+        return False
     text = _said(element)
     words = _WORD.findall(text)
-    if element.tag in ("li", "time") and not any(e.tag == "time" for e in element.walk()):
-        return False
     if element.tag == "time":
         return "ago" in words
-    if _ELSEWHERE.match(text) is not None and len(text) <= _MAX_ELSEWHERE_CHARACTERS:
+    if len(text) <= _MAX_ELSEWHERE_CHARACTERS and _ELSEWHERE.match(text) is not None:
         return True
     rest = _without_names(words)
     if rest is None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import unescape
 from itertools import islice
 from typing import Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from ingest.html.dom import Dom, Element, clean
 from ingest.html.head import Resolver, unnumbered
@@ -104,7 +105,7 @@ def _crumb(raws: Sequence[Raw], place: PagePlace) -> list[tuple[Crumb, bool]]:
 
 def _address(href: str | None, place: PagePlace) -> str | None:
     url = place.resolve(href) if href else None
-    return urldefrag(url).url if url else None
+    return url.partition("#")[0] if url else None
 
 
 def _without_self(
@@ -233,7 +234,12 @@ def _position(value: Any, index: int) -> float:
 
 def _loose(url: str) -> str:
     """An address without what may differ between two spellings of one page."""
-    parts = urlsplit(urldefrag(url).url)
+    return _loose_page(url.partition("#")[0])
+
+
+@lru_cache(maxsize=4096)  # a sidebar is the same on all pages of a site
+def _loose_page(url: str) -> str:
+    parts = urlsplit(url)
     path = parts.path
     for ending in ("index.html", "index.htm", ".html", ".htm"):
         path = path.removesuffix(ending)

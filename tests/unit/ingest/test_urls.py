@@ -199,6 +199,18 @@ class TestResolve:
         assert resolve("https://docs.example.test/", "file:///etc/passwd") is None
         assert resolve("file:///srv/docs/a.html", "b.html") == "file:///srv/docs/b.html"
 
+    @given(
+        absolute_urls | st.just("file:///srv/docs/a.html"),
+        st.lists(st.sampled_from(["..", "a", "-b", "c.d", "e_1", "~f", "..g", "%41", ""]), max_size=6).map("/".join),
+        st.sampled_from(["", "#", "#top", "#a b", "#%zz"]),
+    )
+    @example("https://docs.example.test/a//b/../c/d;p?q#r", "../x/y.html", "#s")
+    def test_a_plain_path_leads_where_the_same_path_in_other_words_leads(self, base: str, path: str, mark: str) -> None:
+        if path[:1] not in ("", "/"):
+            assert resolve(base, path + mark) == resolve(base, f"./{path}{mark}")
+        root = path.lstrip("/")
+        assert resolve(base, f"/{root}{mark}") == resolve(base, f"/./{root}{mark}")
+
     @given(absolute_urls, st.text(max_size=30) | odd_text)
     @example("http://docs.example.test:8443/;", "")
     def test_it_never_raises_and_what_it_gives_has_a_key(self, base: str, href: str) -> None:
