@@ -22,7 +22,7 @@ NEARBY_UNITS = 2
 TYPED_SHARE = 0.9
 """Whoever asks with what is nearly all code asks where that code stands."""
 FEW_NEW_WORDS = 4
-"""A unit that says fewer words than this beside the question's own says nothing that answers it; nor does a term without a
+"""A unit that says fewer words than this beside the question's own says nothing that answers it, unless one is a number; nor does a term without a
 definition."""
 
 _DEFINES = re.compile(
@@ -185,4 +185,5 @@ def _spoilt(asked: Wanted, unit: Unit, core: frozenset[str], *, safe: bool) -> f
         return 0.0 if asked.share(core) >= TYPED_SHARE else 1.0
     if unit.key:
         return 0.0 if core - asked.terms_of(unit.key) else 0.7
-    return 0.7 if len(core - asked.terms) < FEW_NEW_WORDS else 0.0
+    new = core - asked.terms
+    return 0.7 if len(new) < FEW_NEW_WORDS and not any(map(str.isdigit, "".join(new))) else 0.0
