@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.model import Question
 from bot.ports import BotStore
+from ingest.counted import counted
 from navigator.answer import Usage
 
 
@@ -29,10 +30,10 @@ class Quota:
             self.per_user
             and await store.add(_asked(f"user:{question.team}:{question.user}", hour), 1, hour) > self.per_user
         ):
-            return f"You have asked me {self.per_user} questions within the hour, which is as many as I may answer. {later}"
+            return f"You have asked me {counted(self.per_user, 'question')} within the hour, which is as many as I may answer. {later}"
         channel = _asked(f"channel:{question.team}:{question.channel}", hour)
         if self.per_channel and await store.add(channel, 1, hour) > self.per_channel:
-            return f"I have been asked {self.per_channel} questions here within the hour, which is as many as I may answer. {later}"
+            return f"I have been asked {counted(self.per_channel, 'question')} here within the hour, which is as many as I may answer. {later}"
         return ""
 
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from bot.freshness import ago
 from bot.terminal.markdown import AnswerMarkdown
+from ingest.counted import counted
 from navigator.answer import Answer, Citation, Passage, Step, Usage
 from navigator.citations.links import gate_of
 
@@ -93,7 +94,7 @@ def print_trace(console: Console, answer: Answer) -> None:
     usage = trace.usage
     parts = [
         f"{trace.calls} tool calls in {trace.turns} turns",
-        f"{len(trace.passages)} sections read, {len(answer.sources)} cited",
+        f"{counted(len(trace.passages), 'section')} read, {len(answer.sources)} cited",
         f"{usage.read_tokens} tokens in{_cached(usage)}, {usage.output_tokens} out",
         f"${usage.cost:.4f}" if usage.cost is not None else "no cost known",
         f"{trace.seconds:.1f} s",

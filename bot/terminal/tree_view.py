@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from ingest.counted import counted
 from ingest.model import Crumb, Node, Page
 from ingest.ports import Located, SiteAncestor
 from navigator.retrieval.passages import path_of
@@ -25,7 +26,7 @@ def print_page(console: Console, page: Page) -> None:
         console.print(Text(f"{_trail(page.breadcrumb)}   ({page.claims.source})", style="dim"))
     console.print(_tree(page.nodes))
     words = sum(len(node.text.split()) for node in page.nodes)
-    console.print(Text(f"{len(page.nodes)} nodes, {words} words", style="dim"))
+    console.print(Text(f"{counted(len(page.nodes), 'node')}, {counted(words, 'word')}", style="dim"))
 
 
 def print_node(console: Console, located: Located, place: Sequence[SiteAncestor], link: str) -> None:

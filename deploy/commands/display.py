@@ -16,6 +16,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 INTERRUPTED = 130
@@ -25,6 +26,10 @@ AGAIN = "Run the same command again and it goes on."
 
 SECONDS_BETWEEN_LINES = 60.0
 """Of progress, where the output is no terminal."""
+
+
+MIN_WIDTH_WITH_BAR = 100
+"""Columns of a terminal."""
 
 
 class Bar(Progress):
@@ -45,13 +50,15 @@ class Bar(Progress):
 
 
 def page_bar(console: Console, what: str = "pages") -> Bar:
-    """Tasks have a field `detail`, which stands behind the number of pages, or `what` else is counted."""
+    """Tasks have a field `detail`, which stands behind the number of pages, or `what` else is counted. Where the terminal
+    is narrow there is no bar, and what is told takes several lines."""
+    bar = [BarColumn(bar_width=24)] if console.width >= MIN_WIDTH_WITH_BAR else []
     return Bar(
         SpinnerColumn(),
-        TextColumn("{task.description}", style="bold", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn(f"{what} · {{task.fields[detail]}} ·", markup=False),
+        TextColumn("{task.description}", style="bold", markup=False, table_column=Column(overflow="fold")),
+        *bar,
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TextColumn(f"{what} · {{task.fields[detail]}} ·", markup=False, table_column=Column(overflow="fold")),
         TimeRemainingColumn(),
         console=console,
     )

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from deploy.serving.local_socket import listens, request
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
+from ingest.counted import counted, verb
 from ingest.errors import FolderBusy, SiteUnusable
 from ingest.model import Scope
 from navigator.answer import Answer
@@ -118,7 +119,9 @@ async def check_scope(stores: Stores, scope: Scope) -> None:
     if not live:
         raise SiteUnusable("Nothing is indexed yet. Run: ritbot index FOLDER or URL.")
     if not await stores.index.count():
-        raise SiteUnusable(f"The search index is lost; {len(live)} pages are known. Run: ritbot reconcile --repair")
+        raise SiteUnusable(
+            f"The search index is lost; {counted(len(live), 'page')} {verb(len(live), 'is', 'are')} known. Run: ritbot reconcile --repair"
+        )
     versions = sorted({state.version for state in live if state.version})
     known = f" Versions there are: {', '.join(versions)}." if versions else ""
     raise SiteUnusable(f"No page is indexed for the site or version that you named.{known}")

@@ -87,6 +87,7 @@ class Frontier:
         self._known: frozenset[str] = frozenset()
         self._ends: set[str] = set()
         self._unlisted: dict[str, None] = {}
+        self._linked_from: dict[str, str] = {}
         self._news = asyncio.Event()
         self._full = False
         for warning in warnings:
@@ -112,14 +113,18 @@ class Frontier:
             links = ()
         if self.source == "links":
             for link in links:
-                if in_scope(self._site, link):
-                    self._offer(link)
+                if in_scope(self._site, link) and self._offer(link):
+                    self._linked_from[same_page(link)] = url
         elif self._doubted and len(self._unlisted) <= self._site.max_pages:
             self._unlisted.update(
                 (link, None) for link in links if in_scope(self._site, link) and not self._is_seen(link)
             )
         self._in_work.discard(url)
         self._news.set()
+
+    def linked_from(self, key: str) -> str | None:
+        """The page whose link led here first; None where it was listed, or is known."""
+        return self._linked_from.get(same_page(key))
 
     def note(self, url: str, says: Likeness) -> None:
         """What the page at `url` says, before it is reported `done`."""

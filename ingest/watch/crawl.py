@@ -34,12 +34,14 @@ AT_ONCE = Pace(misses=1, missing_for=0.0, absent_for=0.0)
 
 @dataclass(slots=True)
 class CrawlSummary:
-    """What a crawl did: `cycle` found, and how the pages were handled. `outcomes` by kind, `skipped` by reason; nodes and
+    """What a crawl did: `cycle` found, and how the pages were handled. `outcomes` by kind, `skipped` by reason; `not_found`: addresses at
+    which nothing is, each with the reason and the page that links there; nodes and
     chunks of the pages that are live; `finished` is False after an interruption."""
 
     cycle: CycleSummary
     outcomes: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    not_found: list[tuple[str, str]] = field(default_factory=list)
     nodes: int = 0
     chunks: int = 0
     embedded: int = 0
@@ -109,6 +111,10 @@ class Crawl:
         if outcome.kind in ("missing", "emptied") or outcome.hands_over:
             return  # it changed while the cycle looked: the next one weighs it
         summary.outcomes[outcome.kind] += 1
+        if outcome.kind == "gone":
+            origin = self._cycle.linked_from(outcome.key)
+            told = f"{outcome.reason}; linked from {origin}" if origin else outcome.reason or "not found"
+            summary.not_found.append((outcome.key, told))
         if outcome.kind == "skipped":
             summary.skipped[outcome.reason or "unknown"] += 1
             log.info("page_skipped", url=outcome.key, reason=outcome.reason, detail=outcome.detail)

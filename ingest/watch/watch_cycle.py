@@ -111,6 +111,10 @@ class WatchCycle:
         )
         return summary
 
+    def linked_from(self, key: str) -> str | None:
+        """The page whose link led to this one first; None where none did."""
+        return self._frontier.linked_from(key) if self._frontier else None
+
     async def _look_at_due(self) -> None:
         """Where someone asked for a page that needs the whole site, that comes now."""
         due = [state.key for state in await self._states.read_due(self._began)]

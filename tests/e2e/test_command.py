@@ -137,7 +137,7 @@ def test_a_site_is_removed_with_everything_of_it(tmp_path: Path) -> None:
         (tmp_path / name / "p.html").write_text(html(name, f"<p>The word is {name}.</p>"), encoding="utf-8")
         assert ritbot(tmp_path, "index", name, "--folder", "data").returncode == 0
     removed = ritbot(tmp_path, "sites", "remove", "one", "--folder", "data", fresh=True)
-    assert "Removed one: 1 pages." in removed.stdout
+    assert "Removed one: 1 page." in removed.stdout
     listed = ritbot(tmp_path, "sites", "--folder", "data").stdout
     assert "two" in listed
     assert "one" not in listed

@@ -135,7 +135,7 @@ async def test_summaries_and_titles_are_written_once_and_shown_then(servers: Ser
     place, annotator = await asyncio.to_thread(servers.place, "noted"), Annotator()
     api.always(annotator)
     first = await run(place, api, "enrich")
-    assert "pumpkin: 1 pages read again" in first.stdout
+    assert "pumpkin: 1 page read again" in first.stdout
     assert await found(place) == {"outline": 1, "summary": len(annotator.asked) - 1}
     assert {"outline Manual", "summary Rotating keys", "summary Part from 11"} <= set(annotator.asked)
     asked = len(annotator.asked)
@@ -158,7 +158,7 @@ async def test_on_kafka_the_indexers_split_what_is_announced(servers: Servers, a
     api.always(annotator)
     with running(place, "indexer") as indexer:
         titles = await run(place, api, "enrich", "--outlines")
-        assert "pumpkin: 1 pages announced" in titles.stdout
+        assert "pumpkin: 1 page announced" in titles.stdout
         assert annotator.asked == ["outline Manual"]
         await until(lambda: indexer.handled("changed"), "the page is split", indexer)
         summaries = await run(place, api, "enrich", "--summaries")

@@ -108,10 +108,10 @@ def test_pages_of_an_older_parser_are_found_and_read_again(place: Path) -> None:
     (folder / "html/keys.html").rename(folder / "keys.html")
     left = ritbot(folder, "reindex", "pumpkin")
     assert left.returncode == 1
-    assert "1 pages are left." in left.stdout
+    assert "1 page is left." in left.stdout
     (folder / "keys.html").rename(folder / "html/keys.html")
     done = ritbot(folder, "reindex", fresh=True)
     assert done.returncode == 0, done.stderr
-    assert "pumpkin: 1 pages read again, 0 texts embedded." in done.stdout
+    assert "pumpkin: 1 page read again, 0 texts embedded." in done.stdout
     assert "Every page is of this version now." in done.stdout
     assert "Every page was made by this version" in ritbot(folder, "reindex").stdout

@@ -15,6 +15,7 @@ from bot.terminal.console import print_json
 from deploy.commands.command_line import AsJson, Config, Folder, console, fail, needs_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
+from ingest.counted import counted, verb
 from ingest.events.dead_letters import DEAD_LETTER_GROUP, KeptLetter, dead_letters, send_again, settle
 from ingest.events.topics import PAGES, dead_topic
 from ingest.ports import EventLog
@@ -53,7 +54,11 @@ async def list_letters(settings: Settings, console: Console, *, as_json: bool) -
     for kept in found:
         _show(kept, console)
     waiting = sum(kept.waits for kept in found)
-    console.print(f"{waiting} dead letters wait, {len(found) - waiting} are settled." if found else "No dead letters.")
+    console.print(
+        f"{counted(waiting, 'dead letter')} {verb(waiting, 'waits', 'wait')}, {len(found) - waiting:,} settled."
+        if found
+        else "No dead letters."
+    )
     if waiting:
         console.print("Send them back: ritbot dead-letters --replay all. Let them be: ritbot dead-letters --drop.")
     return 0
@@ -65,10 +70,12 @@ async def act(settings: Settings, console: Console, *, replay: str | None) -> in
     async with open_events(settings) as events:
         if replay is None or replay == "all":
             count = sum([await settle(events, topic, again=replay is not None) for topic in TOPICS])
-            console.print(f"{count} dead letters {'sent back' if replay else 'let be'}.")
+            console.print(f"{counted(count, 'dead letter')} {'sent back' if replay else 'let be'}.")
             return 0
         count = sum([await send_again(events, topic, replay) for topic in TOPICS])
-    console.print(f"{count} dead letters of {replay} sent back." if count else f"There are none of {replay}.")
+    console.print(
+        f"{counted(count, 'dead letter')} of {replay} sent back." if count else f"There are none of {replay}."
+    )
     return 0 if count else 1
 
 

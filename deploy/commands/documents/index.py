@@ -19,6 +19,7 @@ from deploy.commands.documents.sites import take_out
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
+from ingest.counted import counted
 from ingest.errors import SiteUnusable
 from ingest.model import Site
 from ingest.watch.crawl import Crawl, CrawlSummary
@@ -131,7 +132,7 @@ async def _one(
                 task,
                 total=summary.cycle.found,
                 completed=summary.cycle.done,
-                detail=f"{summary.nodes} nodes · {summary.chunks} chunks · {summary.cycle.done / seconds:.1f} pages/s",
+                detail=f"{counted(summary.nodes, 'node')} · {counted(summary.chunks, 'chunk')} · {summary.cycle.done / seconds:.1f} pages/s",
             )
 
         async with open_fetcher(site) as fetcher:
@@ -166,13 +167,16 @@ def print_summary(console: Console, summary: CrawlSummary) -> None:
         "skipped": sum(summary.skipped.values()) + len(cycle.blocked),
         "failed": len(cycle.failed),
     }
-    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "nothing to do"
-    made = f"{summary.nodes} nodes, {summary.chunks} chunks, {summary.embedded} embedded."
-    console.print(Text.assemble((cycle.site, "bold"), f": {cycle.done} pages — {kinds}; {made}"))
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "nothing to do"
+    made = f"{counted(summary.nodes, 'node')}, {counted(summary.chunks, 'chunk')}, {summary.embedded:,} embedded."
+    console.print(Text.assemble((cycle.site, "bold"), f": {counted(cycle.done, 'page')} — {kinds}; {made}"))
     for reason, count in [*summary.skipped.most_common(), ("not allowed", len(cycle.blocked))]:
         if count:
-            console.print(f"  skipped, {reason}: {count}")
+            console.print(f"  skipped, {reason}: {count:,}")
+    if summary.skipped and not cycle.empty:
+        console.print(Text(f"  See which: ritbot sites {cycle.site} --pages skipped", style="dim"), soft_wrap=True)
     _pages(console, "gone", cycle.gone)
+    _pages(console, "not found", [] if cycle.empty and cycle.done == 1 else summary.not_found)
     if not (cycle.empty and cycle.done == 1):  # else the warning says all
         _pages(console, "failed", cycle.failed)
         _pages(console, "not allowed", cycle.blocked)
@@ -183,7 +187,7 @@ def print_summary(console: Console, summary: CrawlSummary) -> None:
     elif cycle.held:
         console.print(
             Text(
-                f"  {len(cycle.held)} of {cycle.live} pages would go; that is so many that nothing was "
+                f"  {len(cycle.held):,} of {counted(cycle.live, 'page')} would go; that is so many that nothing was "
                 f"removed. If it is right, run: ritbot index {cycle.site} --accept-removals",
                 style="bold yellow",
             )
@@ -199,4 +203,4 @@ def _pages(console: Console, what: str, pages: Sequence[tuple[str, str]]) -> Non
     for url, reason in pages[:MAX_PAGES_SHOWN]:
         console.print(Text(f"  {what}: {url}  ({reason})"), soft_wrap=True)
     if len(pages) > MAX_PAGES_SHOWN:
-        console.print(f"  … and {len(pages) - MAX_PAGES_SHOWN} more")
+        console.print(f"  and {len(pages) - MAX_PAGES_SHOWN:,} more")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
@@ -14,12 +14,15 @@ from deploy.commands.display import page_bar
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_stores
+from ingest.counted import counted, verb
 from ingest.indexing.projection import Projection
 from ingest.indexing.reconcile import Reconciler, Report, SiteReport
 
 ORPHAN_RECHECK_SECONDS = 10.0
 """Seconds between two looks at what seems an orphan, where indexers may be at work: longer than one takes from writing a
 page's chunks to writing its record."""
+NUMBERS = ("pages", "chunks", "missing", "orphans", "repaired")
+"""That are shown of a site."""
 MAX_DANGLING_SHOWN = 5
 """Of a long list of pages so many are shown."""
 
@@ -58,7 +61,9 @@ async def compare(stores: Stores, console: Console, site: str | None = None, *, 
         task = bar.add_task("comparing", total=total, detail="")
 
         def progress(done: int, report: Report) -> None:
-            detail = f"{_sum(report, 'missing')} chunks missing, {_sum(report, 'orphans')} orphans"
+            detail = (
+                f"{counted(_sum(report, 'missing'), 'chunk')} missing, {counted(_sum(report, 'orphans'), 'orphan')}"
+            )
             bar.update(task, completed=done, detail=detail)
 
         return await Reconciler(
@@ -74,7 +79,7 @@ async def compare(stores: Stores, console: Console, site: str | None = None, *, 
 
 def show_report(report: Report, console: Console, *, repair: bool) -> None:
     """A row a site, and what the operator should know or do."""
-    table = Table("site", "pages", "chunks", "missing", "orphans", "repaired")
+    table = Table(Column("site", overflow="fold"), *(Column(name, no_wrap=True) for name in NUMBERS))
     for name, found in sorted(report.items()):
         numbers = (found.pages, found.chunks, found.missing, found.orphans, found.filled + found.swept)
         table.add_row(Text(name), *map(str, numbers))
@@ -95,8 +100,8 @@ def _notes(name: str, found: SiteReport, repair: bool) -> list[str]:
         )
     if found.other_make:
         notes.append(
-            f"{name}: {found.other_make} pages were indexed with other settings or by another ritbot; what they lack "
-            "is not repaired here. Run: ritbot reembed, and after an upgrade: ritbot reindex"
+            f"{name}: {counted(found.other_make, 'page')} {verb(found.other_make, 'was', 'were')} indexed with other settings or by another ritbot; what is "
+            "missing there is not repaired here. Run: ritbot reembed, and after an upgrade: ritbot reindex"
         )
     if found.dangling:
         more = (
@@ -105,7 +110,9 @@ def _notes(name: str, found: SiteReport, repair: bool) -> list[str]:
         pages = ", ".join(sorted(found.dangling)[:MAX_DANGLING_SHOWN])
         notes.append(f"{name}: these stand for a page that is not there: {pages}{more}. Run: ritbot index {name}")
     if found.waiting:
-        notes.append(f"{name}: {found.waiting} pages have changed and are not indexed yet. An indexer will do it.")
+        notes.append(
+            f"{name}: {counted(found.waiting, 'page')} changed and {verb(found.waiting, 'is', 'are')} not indexed yet. An indexer will do it."
+        )
     if repair and found.orphans > found.swept:
         notes.append(
             f"{name}: the chunks stay, since no page is known at all. Put a backup back: ritbot restore FILE; or "
@@ -118,13 +125,13 @@ def _verdict(report: Report, repair: bool) -> str:
     missing, orphans = _sum(report, "missing"), _sum(report, "orphans")
     filled, swept = _sum(report, "filled"), _sum(report, "swept")
     if filled or swept:
-        done = f"Repaired: {filled} chunks written ({_sum(report, 'embedded')} embedded), {swept} removed."
+        done = f"Repaired: {counted(filled, 'chunk')} written ({_sum(report, 'embedded')} embedded), {swept} removed."
         left = missing + orphans - filled - swept
-        return f"{done} {left} differences are left." if left else done
+        return f"{done} {counted(left, 'difference')} {verb(left, 'is', 'are')} left." if left else done
     if all(found.in_step for found in report.values()):
         return "Everything is in step; nothing was changed."
     hint = "" if repair or not missing + orphans else " Run: ritbot reconcile --repair"
-    return f"Not in step: {missing} chunks missing, {orphans} orphans.{hint}"
+    return f"Not in step: {counted(missing, 'chunk')} missing, {counted(orphans, 'orphan')}.{hint}"
 
 
 def _sum(report: Report, field: str) -> int:

@@ -14,6 +14,7 @@ from deploy.commands.display import page_bar, tell_interrupted
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import open_successor
+from ingest.counted import counted
 from ingest.indexing.reembed import Reembedding, ReembedProgress
 
 
@@ -48,7 +49,7 @@ async def reembed(settings: Settings, console: Console, *, keep: bool = False) -
                     description=progress.phase,
                     total=progress.pages,
                     completed=progress.done,
-                    detail=f"{progress.embedded} texts embedded · {progress.embedded / seconds:.1f}/s",
+                    detail=f"{counted(progress.embedded, 'text')} embedded · {progress.embedded / seconds:.1f}/s",
                 )
 
             run = Reembedding(
@@ -67,6 +68,7 @@ async def reembed(settings: Settings, console: Console, *, keep: bool = False) -
         dropped = False if keep else await successor.drop_before()
         rest = "removed" if dropped else "kept" if keep else "not there"
         console.print(
-            f"Done: {done.pages} pages, {done.chunks} chunks, {done.embedded} texts embedded. The index before: {rest}."
+            f"Done: {counted(done.pages, 'page')}, {counted(done.chunks, 'chunk')}, {counted(done.embedded, 'text')} embedded."
+            f" The index before: {rest}."
         )
     return 0

@@ -18,6 +18,7 @@ from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
+from ingest.counted import counted, verb
 from ingest.errors import SiteUnusable
 from ingest.events.announce import Announcer, to_log
 from ingest.indexing.reindex import ReindexSummary, announce, outdated, reread
@@ -53,7 +54,9 @@ async def reindex(settings: Settings, name: str | None, console: Console) -> int
         except asyncio.CancelledError:
             return tell_interrupted(console)
         left = len(await outdated(stores.trees, stores.made_by, name))
-        console.print(f"{left} pages are left." if left else "Every page is of this version now.")
+        console.print(
+            f"{counted(left, 'page')} {verb(left, 'is', 'are')} left." if left else "Every page is of this version now."
+        )
         return 1 if left else 0
 
 
@@ -64,7 +67,7 @@ def by_site(pages: Iterable[PageState], sites: Mapping[str, Site], console: Cons
         found[page.site].append(page)
     unknown = sum(len(found.pop(site)) for site in found.keys() - sites.keys())
     if unknown:
-        console.print(f"{unknown} pages are of sites that no settings name: they stay as they are.", style="yellow")
+        console.print(f"{counted(unknown, 'page')} of sites that no settings name: left as before.", style="yellow")
     return found
 
 
@@ -74,7 +77,7 @@ async def announce_pages(stores: Stores, pages: Mapping[str, Sequence[PageState]
         announcer = Announcer(stores.trees, to_log(events), stores.clock)
         for site, those in pages.items():
             await announce(those, announcer)
-            console.print(f"{site}: {len(those)} pages announced; the indexers read them again at their pace.")
+            console.print(f"{site}: {counted(len(those), 'page')} announced; the indexers read again at their pace.")
 
 
 async def reread_site(stores: Stores, site: Site, pages: Sequence[PageState], console: Console) -> None:
@@ -86,11 +89,13 @@ async def reread_site(stores: Stores, site: Site, pages: Sequence[PageState], co
         except SiteUnusable as error:  # the other sites have their turn all the same
             console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
             return
-    console.print(f"{site.name}: {summary.done} pages read again, {summary.embedded} texts embedded.")
+    console.print(
+        f"{site.name}: {counted(summary.done, 'page')} read again, {counted(summary.embedded, 'text')} embedded."
+    )
     for url, why in summary.left[:MAX_PAGES_SHOWN]:
         console.print(Text(f"  left: {url}  ({why})"), soft_wrap=True)
     if len(summary.left) > MAX_PAGES_SHOWN:
-        console.print(f"  … and {len(summary.left) - MAX_PAGES_SHOWN} more")
+        console.print(f"  and {len(summary.left) - MAX_PAGES_SHOWN:,} more")
     if summary.left:
         console.print(f"  What moved or went is settled by: ritbot index {site.name}")
 
@@ -104,5 +109,7 @@ async def _read(stores: Stores, site: Site, pages: Sequence[PageState], bar: Pro
             stores.trees,
             stores.clock,
             workers=stores.settings.index.concurrency,
-            show=lambda summary: bar.update(task, completed=summary.done, detail=f"{summary.embedded} texts embedded"),
+            show=lambda summary: bar.update(
+                task, completed=summary.done, detail=f"{counted(summary.embedded, 'text')} embedded"
+            ),
         )

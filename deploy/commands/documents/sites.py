@@ -3,33 +3,68 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
+from typer.core import TyperGroup
 
 from bot.freshness import ago
 from deploy.commands.command_line import Config, Folder, console, run, settings_of
+from deploy.commands.display import say
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_stores, open_trees
+from ingest.counted import counted
+from ingest.model import Site
 from ingest.ports import PageState
 from ingest.watch.report import WatchReport, watch_report
 
 MAX_FAILING_SHOWN = 20
-"""Failing pages that are shown of a site."""
+"""Failing pages that are shown of a site, where its pages are not asked for."""
+
+Kind = Literal["skipped", "failing", "missing", "all"]
+"""Which pages are listed: left out; without an answer; not found (links that lead nowhere, too); all that are known."""
+Pages = Annotated[Kind | None, typer.Option("--pages", help="List the pages of this kind, each with the reason.")]
 
 
-command = typer.Typer(add_completion=False, rich_markup_mode="markdown", invoke_without_command=True)
+class Sites(TyperGroup):
+    """What follows is a command, or a site's name."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+
+
+command = typer.Typer(
+    cls=Sites,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    invoke_without_command=True,
+    subcommand_metavar="[NAME | remove NAME]",
+)
 
 
 @command.callback()
-def _list(context: typer.Context, config: Config = None, folder: Folder = None) -> None:
+def _list(context: typer.Context, pages: Pages = None, config: Config = None, folder: Folder = None) -> None:
     if context.invoked_subcommand is None:
-        raise typer.Exit(run(list_sites(settings_of(config, folder), console)))
+        raise typer.Exit(run(list_sites(settings_of(config, folder), console, pages=pages)))
+
+
+@command.command(hidden=True)
+def show(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The site's name.")],
+    pages: Pages = None,
+    config: Config = None,
+    folder: Folder = None,
+) -> None:
+    """List one site, and its pages of a kind."""
+    above = context.parent.params if context.parent else {}
+    settings = settings_of(config, folder, above=above)
+    raise typer.Exit(run(list_sites(settings, console, name, pages=pages or above.get("pages"))))
 
 
 @command.command()
@@ -59,7 +94,7 @@ async def remove_site(settings: Settings, name: str, console: Console) -> int:
             return 1
         await take_out(stores, name)
     known.without(name).ended(name).save()
-    console.print(f"Removed {name}: {len(keys)} pages.")
+    console.print(f"Removed {name}: {counted(len(keys), 'page')}.")
     if name in {site.name for site in settings.sites}:
         console.print("It still stands in the settings file: take it out there too, or the next run indexes it again.")
     return 0
@@ -72,44 +107,78 @@ async def take_out(stores: Stores, name: str) -> None:
     await stores.trees.forget(name)
 
 
-async def list_sites(settings: Settings, console: Console) -> int:
-    """A row a site; 1 where there is none."""
+async def list_sites(
+    settings: Settings, console: Console, name: str | None = None, *, pages: Kind | None = None
+) -> int:
+    """What is indexed of each site, or of one, and what is wrong with its pages, or its `pages` of a kind; 1 where there is
+    no site. Raises IngestError, SettingsError."""
     known = known_sites(settings, settings.index.folder)
+    known.need(name)
     if not known.sites:
         console.print("There is no site yet. Name one: ritbot index FOLDER or URL.")
         return 1
     states: defaultdict[str, list[PageState]] = defaultdict(list)
-    reports: list[WatchReport] = []
+    reports: dict[str, WatchReport] = {}
+    names = [name] if name else sorted(known.sites)
     if settings.stores.kind == "cluster" or settings.index.folder.exists():
         async with open_trees(settings) as trees:
-            async for state in trees.scan():
+            async for state in trees.scan(name):
                 states[state.site].append(state)
-            reports = [await watch_report(trees, name) for name in sorted(known.sites)]
-    wrong = {report.site: len(report.failing) + len(report.missing) for report in reports}
-    table = Table("site", "start", "pages", "sections", "skipped", "failing", "checked")
-    for name, site in sorted(known.sites.items()):
-        live = [state for state in states[name] if state.state == "live"]
-        checked = ago(min(state.checked_at for state in live), datetime.now(UTC)) if live else "never"
-        numbers = (
-            len(live),
-            sum(s.nodes for s in live),
-            sum(s.state == "skipped" for s in states[name]),
-            wrong.get(name, 0),
-        )
-        table.add_row(Text(name), Text(site.start), *map(str, numbers), checked)
-    console.print(table)
-    for report in reports:
-        _show_failing(report, console)
+            reports = {each: await watch_report(trees, each) for each in names}
+    for each in names:
+        report = reports.get(each)
+        _show_site(known.sites[each], states[each], report, console)
+        if report and report.problem:
+            say(console, f"  {report.problem}", "yellow")
+        found = pages_of(pages or "failing", states[each], report)
+        if pages is None:
+            found += pages_of("missing", [], report)
+        _show_pages(found, console, None if pages else MAX_FAILING_SHOWN)
     return 0
 
 
-def _show_failing(report: WatchReport, console: Console) -> None:
-    """Which pages of a site gave no answer, or were not found, when they were last looked at; what is known of them is
-    still served."""
-    if report.problem:
-        console.print(Text(f"{report.site}: {report.problem}", style="yellow"), soft_wrap=True)
-    found = [*report.failing, *((key, "not found, but not taken for gone yet") for key in report.missing)]
-    for key, reason in found[:MAX_FAILING_SHOWN]:
-        console.print(Text(f"{report.site}: {key}: {reason}", style="yellow"), soft_wrap=True)
-    if len(found) > MAX_FAILING_SHOWN:
-        console.print(Text(f"{report.site}: and {len(found) - MAX_FAILING_SHOWN} more", style="yellow"))
+def pages_of(kind: Kind, states: Sequence[PageState], report: WatchReport | None) -> list[tuple[str, str]]:
+    """The pages of a kind, by address, each with the reason."""
+    found: dict[str, str] = {}
+    if kind == "all":
+        found = {state.key: _described(state) for state in states}
+    elif kind == "skipped":
+        found = {state.key: state.reason or "unknown" for state in states if state.state == "skipped"}
+    elif kind == "missing":
+        found = {state.key: state.reason or "not found" for state in states if state.state == "gone"}
+    if report and kind in ("missing", "all"):
+        found |= dict.fromkeys(report.missing, "not found, but not taken for gone yet")
+    if report and kind in ("failing", "all"):
+        found |= dict(report.failing)
+    return sorted(found.items())
+
+
+def _described(state: PageState) -> str:
+    if state.state == "live":
+        return counted(state.nodes, "section")
+    if state.target:
+        return f"{'the same as' if state.state == 'alias' else 'moved to'} {state.target}"
+    return f"{state.state}: {state.reason or 'unknown'}"
+
+
+def _show_site(site: Site, states: Sequence[PageState], report: WatchReport | None, console: Console) -> None:
+    live = [state for state in states if state.state == "live"]
+    counts = {
+        "skipped": sum(state.state == "skipped" for state in states),
+        "failing": len(report.failing) if report else 0,
+        "missing": len(pages_of("missing", states, report)),
+    }
+    checked = ago(min(state.checked_at for state in live), datetime.now(UTC)) if live else "never"
+    told = [counted(len(live), "page"), counted(sum(state.nodes for state in live), "section")]
+    told += [f"{count:,} {kind}" for kind, count in counts.items() if count]
+    console.print(Text.assemble((site.name, "bold"), f"  {site.start}"))
+    console.print(Text(f"  {', '.join(told)}; checked {checked}"))
+
+
+def _show_pages(pages: Sequence[tuple[str, str]], console: Console, most: int | None) -> None:
+    if not pages and most is None:
+        say(console, "  none")
+    for key, reason in pages[:most]:
+        say(console, f"  {key}  ({reason})", "yellow")
+    if most is not None and len(pages) > most:
+        say(console, f"  and {len(pages) - most:,} more: --pages failing and --pages missing list all", "yellow")

@@ -12,6 +12,7 @@ from deploy.commands.display import AGAIN, page_bar, say
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.navigation import is_priced, unpriced
+from ingest.counted import counted
 from navigator.answer import Usage
 from navigator.batch.ledger import Ledger
 from navigator.batch.runner import Progress, Show
@@ -87,6 +88,10 @@ def spent(used: Usage) -> str:
 def tell_end(console: Console, progress: Progress, also: str = "") -> None:
     """What failed, and why the run ended before all was done; `also`: what to do about it."""
     if progress.failed:
-        say(console, f"  {progress.failed} calls failed (the last: {progress.failure}).".replace(".).", ")."), "yellow")
+        say(
+            console,
+            f"  {counted(progress.failed, 'call')} failed (the last: {progress.failure}).".replace(".).", ")."),
+            "yellow",
+        )
     if progress.ended:
         say(console, f"Stopped: {progress.ended.rstrip('.')}. {also or AGAIN}", "yellow")

@@ -45,6 +45,7 @@ from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
 from deploy.wiring.navigation import strategy_deps
 from deploy.wiring.stores import Stores, open_stores
+from ingest.counted import counted
 from ingest.model import Scope
 from navigator.batch.runner import Progress
 from navigator.evaluation.questions import EvalQuestion
@@ -107,7 +108,7 @@ async def curate(
         async with open_stores(settings, "ritbot curate") as stores:
             await check_scope(stores, scope)
             most = len(questions) * settings.strategies.chunks
-            say(console, f"{len(questions)} questions, at most {most:,} calls. Into {wanted.out}.")
+            say(console, f"{counted(len(questions), 'question')}, at most {counted(most, 'call')}. Into {wanted.out}.")
             try:
                 status = await _run(stores, wanted, scope, languages, questions, folder, console)
             except asyncio.CancelledError:
@@ -129,7 +130,7 @@ async def _run(
     ledger = ledger_of(settings, wanted.max_cost or DEFAULT_RUN_DOLLARS, wanted.max_tokens)
 
     def told(progress: Progress) -> tuple[int, str]:
-        return progress.outcomes[QUESTIONS_TAKEN_UP], f"{progress.done:,} pages, {spent(ledger.used)}"
+        return progress.outcomes[QUESTIONS_TAKEN_UP], f"{counted(progress.done, 'page')}, {spent(ledger.used)}"
 
     with batch_bar(console, "questions", len(questions), told) as show:
         async with metered_model(settings, ledger, max_output_tokens=MAX_ACTIONS_TOKENS) as model:
@@ -137,14 +138,17 @@ async def _run(
                 questions
             )
     known = f", {progress.known:,} were known" if progress.known else ""
-    say(console, f"{progress.done:,} pages looked at{known}, for {spent(ledger.used)}.")
+    say(console, f"{counted(progress.done, 'page')} looked at{known}, for {spent(ledger.used)}.")
     tell_end(console, progress)
     return 0 if progress.complete else 1
 
 
 def _tell(console: Console, wanted: CurateOptions, summary: CurationSummary) -> None:
     actions = ", ".join(f"{count:,} {kind}" for kind, count in summary.actions.items())
-    say(console, f"{wanted.out / TRAIN}: {summary.train:,} examples. {wanted.out / HELD_OUT}: {summary.held_out:,}.")
+    say(
+        console,
+        f"{wanted.out / TRAIN}: {counted(summary.train, 'example')}. {wanted.out / HELD_OUT}: {summary.held_out:,}.",
+    )
     say(console, f"Actions: {actions}. {summary.expelled:,} lines did not count.")
     if summary.collapsed or summary.useless:
         say(

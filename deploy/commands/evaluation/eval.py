@@ -55,6 +55,7 @@ from deploy.wiring.evaluation import (
 from deploy.wiring.navigation import prices_of
 from deploy.wiring.stores import open_stores
 from deploy.wiring.variants import sweeps_of
+from ingest.counted import counted
 from ingest.model import Scope
 from navigator.batch.ledger import Ledger
 from navigator.batch.runner import Progress
@@ -215,11 +216,11 @@ def _announce(console: Console, run: EvalRun, folder: RunFolder) -> None:
     asked, contenders = len(run.questions), len(run.contenders)
     there = f", {progress.known} of them there already" if progress.known else ""
     console.print(
-        f"{asked} questions, {contenders} contenders: {progress.total} answers{there}. Into {folder.path}.",
+        f"{counted(asked, 'question')}, {counted(contenders, 'contender')}: {counted(progress.total or 0, 'answer')}{there}. Into {folder.path}.",
         soft_wrap=True,
     )
     for remark in (
-        f"{run.outdated} answers are of other pages, settings, words or models: they are asked for again."
+        f"{counted(run.outdated, 'answer')} of other pages, settings, words or models: asked for again."
         if run.outdated
         else "",
         f"{folder.unreadable} lines there cannot be read: they are passed over." if folder.unreadable else "",
@@ -258,7 +259,7 @@ def _notes(settings: Settings, wanted: EvalOptions, judges: Judges | None) -> tu
             *([judges.name] if judges else []),
         ]
         who = f"Answers by {settings.model.name}, judged by {' and '.join(whom) or 'nobody'}."
-    return who, f"Seconds are measured with {_workers(settings, wanted)} questions under way side by side."
+    return who, f"Seconds are measured with {counted(_workers(settings, wanted), 'question')} under way side by side."
 
 
 async def _carry_out(run: EvalRun, console: Console) -> int:

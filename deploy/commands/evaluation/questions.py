@@ -42,6 +42,7 @@ from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
 from deploy.wiring.navigation import prices_of, strategy_deps
 from deploy.wiring.stores import Stores, open_stores
+from ingest.counted import counted
 from ingest.errors import SiteUnusable
 from navigator.answer import Usage
 from navigator.batch.ledger import Ledger
@@ -255,7 +256,9 @@ class _ProposeRun:
             )
 
     def _no_more(self, pages: Sample) -> str:
-        looked = f"{len(pages.keys):,} of its {pages.live:,} pages" if len(pages.keys) < pages.live else "its pages"
+        looked = (
+            f"{len(pages.keys):,} of its {counted(pages.live, 'page')}" if len(pages.keys) < pages.live else "its pages"
+        )
         return f"{self._wanted.site} gives no more: no section of {looked} is left that says enough for a question."
 
     def _say(self, line: str) -> None:
@@ -263,4 +266,4 @@ class _ProposeRun:
 
 
 def _questions(count: int) -> str:
-    return f"{count:,} question" if count == 1 else f"{count:,} questions"
+    return counted(count, "question")

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from deploy.settings.messages import SettingsError
 from deploy.wiring.evaluation import IndexFacts
+from ingest.counted import counted, verb
 from navigator.evaluation.judging.blind import Verdicts, VerdictsError, blind_form, is_filled, read_verdicts
 from navigator.evaluation.questions import EvalQuestion
 from navigator.evaluation.report.formats import interval, money, named, percent, seconds
@@ -123,12 +124,14 @@ def unfinished(run: EvalRun) -> list[str]:
     if progress.ended:
         told.append(f"Stopped: {progress.ended}.".replace("..", "."))
     if left:
-        failed = f" {progress.failed} calls failed, the last: {progress.failure}" if progress.failed else ""
-        told.append(f"Incomplete: {left} of {progress.total} answers are missing.{failed}")
+        failed = f" {counted(progress.failed, 'call')} failed, the last: {progress.failure}" if progress.failed else ""
+        told.append(
+            f"Incomplete: {left} of {counted(progress.total or 0, 'answer')} {verb(left, 'is', 'are')} missing.{failed}"
+        )
     if unjudged:
         why = f" The judge failed: {run.judge_failed}" if run.judge_failed else ""
         told.append(
-            f"{unjudged} answers are not judged, or not in full.{why or ' The replies of the judge were of no use.'}"
+            f"{counted(unjudged, 'answer')} {verb(unjudged, 'is', 'are')} not judged, or not in full.{why or ' The replies of the judge were of no use.'}"
         )
     return told
 

@@ -15,6 +15,7 @@ from deploy.commands.evaluation.batch import DEFAULT_WORKERS, batch_bar, need_pr
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.evaluation import metered_model
+from ingest.counted import counted
 from navigator.batch.ledger import Ledger
 from navigator.batch.runner import Progress
 from navigator.evaluation.report.formats import percent
@@ -75,7 +76,7 @@ def _needs_router_and_prices(settings: Settings, router: Settings, wanted: Route
 
 
 def _tell(console: Console, found: RouterScore) -> None:
-    say(console, f"{found.model}: {found.asked:,} of {found.examples:,} examples, for {spent(found.usage)}.")
+    say(console, f"{found.model}: {found.asked:,} of {counted(found.examples, 'example')}, for {spent(found.usage)}.")
     table = Table(box=None, show_header=False)
     for name, value in asdict(found.figures).items():
         short, meaning = FIGURES[name]

@@ -20,6 +20,7 @@ from deploy.wiring.events import open_events
 from deploy.wiring.ingest_roles import DEFAULT_PACE, Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import SystemClock, open_stores, open_trees
+from ingest.counted import counted
 from ingest.indexing.parse_process import ParseProcess
 from ingest.model import Site
 from ingest.watch.report import accept
@@ -96,5 +97,5 @@ async def let_go(settings: Settings, site: str, console: Console) -> int:
         keys = await accept(trees, events, SystemClock(), site)
     for key in keys:
         console.print(f"Goes: {key}", soft_wrap=True)
-    console.print(f"{len(keys)} pages of {site} may go." if keys else f"Nothing of {site} is held back.")
+    console.print(f"{counted(len(keys), 'page')} of {site} may go." if keys else f"Nothing of {site} is held back.")
     return 0

@@ -25,6 +25,7 @@ from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.stores import SystemClock, open_notes, open_trees
 from ingest.backup.archive import BackupSection, Sections, write
 from ingest.backup.trees import note_section, tree_sections
+from ingest.counted import counted
 from ingest.model import Site
 from ingest.notes import Notes
 from ingest.ports import TreeStore
@@ -59,7 +60,7 @@ async def backup(settings: Settings, path: Path, console: Console) -> int:
         sections = sections_of(settings, trees, notes, bot)
         with _to(path) as file, console.status("Writing …"):
             counts = await write(file, sections, version=version("ritbot"), now=SystemClock().now())
-    console.print(f"Backup of {counted(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
+    console.print(f"Backup of {contents(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
     return 0
 
 
@@ -85,10 +86,11 @@ def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStor
     ]
 
 
-def counted(counts: Counter[str]) -> str:
-    names = {"records": "pages", "watch": "watch states", "exchanges": "questions"}
-    said = [(count, names.get(name, name)) for name, count in counts.items() if count]
-    return ", ".join(f"{count} {name.removesuffix('s') if count == 1 else name}" for count, name in said) or "nothing"
+def contents(counts: Counter[str]) -> str:
+    """What a backup holds, by the names of its sections."""
+    names = {"records": "page", "watch": "watch state", "exchanges": "question"}
+    told = [counted(count, names.get(name, name.removesuffix("s"))) for name, count in counts.items() if count]
+    return ", ".join(told) or "nothing"
 
 
 @contextmanager

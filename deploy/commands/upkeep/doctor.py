@@ -231,7 +231,7 @@ async def _watched(trees: TreeStore, name: str) -> AsyncIterator[Finding]:
         yield Finding(
             False if report.alerts else None,
             f"Watching {name}: {counted(failing, 'page')} gave no answer, {missing:,} {verb(missing, 'was', 'were')} not found",
-            "What is known of them is still served. See which: ritbot sites",
+            f"What is known of them is still served. See which: ritbot sites {name}",
             unwell=True,
         )
 

@@ -16,12 +16,13 @@ from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, console, run, settings_of
 from deploy.commands.documents.reconcile import compare, show_report
-from deploy.commands.upkeep.backup import STANDARD, counted, sections_of
+from deploy.commands.upkeep.backup import STANDARD, contents, sections_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.stores import open_stores
 from ingest.backup.archive import check, lines, put_back
 from ingest.backup.trees import RecordStates, others
+from ingest.counted import counted
 
 
 def command(
@@ -52,7 +53,7 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
                 there = await others(ours, stores.trees)
             if there:
                 for site, pages in sorted(there.items()):
-                    console.print(Text(f"There is already {site}: {pages} pages that are not of this backup."))
+                    console.print(Text(f"There is already {site}: {counted(pages, 'page')} not of this backup."))
                 if not force:
                     console.print("Nothing was changed. To put the backup in their place, run it again with --force.")
                     return 2
@@ -61,7 +62,7 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
                 console.print("Removed.")
             with console.status("Putting back …"):
                 await put_back(file, sections)
-            console.print(f"Put back: {counted(counts)}.")
+            console.print(f"Put back: {contents(counts)}.")
             report = await compare(stores, console, repair=True)
         show_report(report, console, repair=True)
         return 0 if all(found.in_step for found in report.values()) else 1

@@ -70,7 +70,7 @@ async def test_letters_are_listed_with_reason_and_place_and_sent_back_once(
     listed = await shown(settings)
     assert "https://d.example/a\n  500 each time\n  given up just now; docs.pages, partition" in listed
     assert "T1:C1:1.0\n  not a question\n  given up just now; bot.questions, partition" in listed
-    assert "3 dead letters wait, 0 are settled." in listed
+    assert "3 dead letters wait, 0 settled." in listed
     await list_letters(settings, Console(file=StringIO()), as_json=True)
     fields = json.loads(capsys.readouterr().out)
     assert {(each["key"], each["reason"], each["waits"]) for each in fields} == {
@@ -80,7 +80,7 @@ async def test_letters_are_listed_with_reason_and_place_and_sent_back_once(
     }
     assert await acted(settings, "all") == (0, "3 dead letters sent back.\n")
     assert await acted(settings, "all") == (0, "0 dead letters sent back.\n")
-    assert "0 dead letters wait, 3 are settled." in await shown(settings)
+    assert "0 dead letters wait, 3 settled." in await shown(settings)
     async with open_events(settings) as events:
         assert sorted(record.key for record in await drain(events, PAGES, INDEXER_GROUP)) == [
             "https://d.example/a",
@@ -91,7 +91,7 @@ async def test_letters_are_listed_with_reason_and_place_and_sent_back_once(
 
 async def test_letters_of_one_key_are_sent_back_and_the_rest_let_be(settings: Settings) -> None:
     await give_up(settings, PAGES, {"https://d.example/a": "500", "https://d.example/b": "500"})
-    assert await acted(settings, "https://d.example/b") == (0, "1 dead letters of https://d.example/b sent back.\n")
+    assert await acted(settings, "https://d.example/b") == (0, "1 dead letter of https://d.example/b sent back.\n")
     assert await acted(settings, "https://d.example/c") == (1, "There are none of https://d.example/c.\n")
     assert await acted(settings, None) == (0, "2 dead letters let be.\n")
     async with open_events(settings) as events:

@@ -11,7 +11,7 @@ from typing import Self
 import pytest
 from rich.console import Console
 
-from deploy.commands.documents.sites import MAX_FAILING_SHOWN, list_sites
+from deploy.commands.documents.sites import MAX_FAILING_SHOWN, Kind, list_sites
 from deploy.commands.upkeep.doctor import doctor
 from deploy.settings.index import IndexSettings
 from deploy.settings.root import Settings
@@ -27,7 +27,7 @@ from ingest.stores.embedded.folder import DataFolder
 from ingest.text.words import ANALYSER_VERSION
 from ingest.watch.schedule import site_key
 from tests.contract.log_reading import one
-from tests.contract.records import live
+from tests.contract.records import BASE, live, without_page
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(index=IndexSettings(folder=tmp_path / "data"), sites=(site,))
 
 
-async def listed(settings: Settings) -> str:
+async def listed(settings: Settings, pages: Kind | None = None, width: int = 60) -> str:
     out = StringIO()
-    assert await list_sites(settings, Console(file=out, width=120)) == 0
+    assert await list_sites(settings, Console(file=out, width=width), "docs", pages=pages) == 0
     return out.getvalue()
 
 
@@ -89,9 +89,9 @@ async def test_sites_names_pages_that_gave_no_answer_and_those_not_found(setting
         WatchState(site_key("docs"), "docs", error="The sitemap is not XML"),
     )
     shown = await listed(settings)
-    assert "docs: https://docs.example/slow: no answer within 20 seconds\n" in shown
-    assert "docs: https://docs.example/lost: not found, but not taken for gone yet\n" in shown
-    assert "docs: The sitemap is not XML\n" in shown
+    assert "  https://docs.example/slow  (no answer within 20 seconds)\n" in shown
+    assert "  https://docs.example/lost  (not found, but not taken for gone yet)\n" in shown
+    assert "  The sitemap is not XML\n" in shown
     assert "held" not in shown
     assert "well" not in shown
 
@@ -99,8 +99,42 @@ async def test_sites_names_pages_that_gave_no_answer_and_those_not_found(setting
 async def test_sites_stays_short_where_everything_fails(settings: Settings) -> None:
     await remember(settings, *(replace(page(f"p{n}"), failures=1, error="503") for n in range(MAX_FAILING_SHOWN + 5)))
     shown = await listed(settings)
-    assert shown.count(": 503\n") == MAX_FAILING_SHOWN
-    assert "docs: and 5 more\n" in shown
+    assert shown.count("  (503)\n") == MAX_FAILING_SHOWN
+    assert "and 5 more: --pages failing" in shown
+    assert (await listed(settings, "failing")).count("  (503)\n") == MAX_FAILING_SHOWN + 5
+
+
+async def test_sites_lists_the_pages_of_a_kind_with_the_reason_and_cuts_nothing(settings: Settings) -> None:
+    long = "a-page-with-a-name-that-is-longer-than-a-narrow-terminal-is-wide"
+    async with open_trees(settings) as trees:
+        await trees.put(live("well"), None)
+        await trees.put(without_page(long, "skipped", reason="noindex"), None)
+        await trees.put(without_page("nowhere", "gone", reason="HTTP 404"), None)
+        await trees.put(without_page("twin", "alias", target=f"{BASE}well"), None)
+    await remember(settings, replace(page("slow"), failures=1, error="503"), replace(page("lost"), misses=1))
+    rows = {
+        "skipped": [f"{BASE}{long}  (noindex)"],
+        "failing": ["https://docs.example/slow  (503)"],
+        "missing": [
+            "https://docs.example/lost  (not found, but not taken for gone yet)",
+            f"{BASE}nowhere  (HTTP 404)",
+        ],
+        "all": [
+            "https://docs.example/lost  (not found, but not taken for gone yet)",
+            "https://docs.example/slow  (503)",
+            f"{BASE}{long}  (skipped: noindex)",
+            f"{BASE}nowhere  (gone: HTTP 404)",
+            f"{BASE}twin  (the same as {BASE}well)",
+            f"{BASE}well  (2 sections)",
+        ],
+    }
+    for kind, expected in rows.items():
+        shown = await listed(settings, kind)  # type: ignore[arg-type]
+        head, counts, *lines = shown.splitlines()
+        assert head == "docs  https://docs.example/"
+        assert counts.startswith("  1 page, 2 sections, 1 skipped, 1 failing, 2 missing;")
+        assert [line.strip() for line in lines if "  (" in line] == sorted(expected)
+        assert "…" not in shown
 
 
 async def test_doctor_tells_of_failing_pages_waiting_events_and_dead_letters(settings: Settings) -> None:

@@ -1,9 +1,10 @@
 """Progress where nobody sees a bar."""
 
 import io
+import re
 
 from bot.terminal.console import SafeConsole
-from deploy.commands.display import Bar
+from deploy.commands.display import Bar, page_bar
 
 
 def lines(seconds: float, *, terminal: bool) -> list[str]:
@@ -32,3 +33,16 @@ def test_a_pipe_gets_a_line_a_minute_with_the_time_left() -> None:
 def test_a_short_run_and_a_terminal_get_none() -> None:
     assert lines(50.0, terminal=False) == []
     assert lines(400.0, terminal=True) == []
+
+
+def test_a_narrow_terminal_cuts_nothing() -> None:
+    name, detail = "a-site-with-quite-a-long-name", "1,200 nodes · 3,400 chunks · 11.5 pages/s"
+    console = SafeConsole(file=io.StringIO(), force_terminal=True, width=60)
+    bar = page_bar(console)
+    bar.add_task(name, total=400, completed=120, detail=detail)
+    with console.capture() as shown:
+        console.print(bar.get_renderable())
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.get())
+    assert "…" not in text
+    assert all(word in text for word in ("120/400", *detail.split()))
+    assert "".join(line[2:23] for line in text.splitlines()).replace(" ", "") == name

@@ -16,7 +16,7 @@ from navigator.evaluation.folder import RunFolder
 from navigator.evaluation.report.page import to_html
 from navigator.evaluation.runner import EvalRun
 
-NOTHING_INDEXED = IndexFacts({}, (), (), "en")
+NOTHING_INDEXED = IndexFacts({}, (), (), (), "en")
 
 
 def written(folder: Path, page: PageWriter | None) -> tuple[set[str], str]:

@@ -57,10 +57,10 @@ async def test_a_person_a_channel_and_a_day_have_limits_that_are_told_politely(
     async with bot(tmp_path, slack, limits=answers.model_copy(update={"daily_cost": 0.0})) as ritbot:
         for person, room, said in [
             (ada, general, None),
-            (ada, general, "You have asked me 1 questions within the hour"),
+            (ada, general, "You have asked me 1 question within the hour"),
             (bob, general, None),
             (cleo, general, "I have been asked 2 questions here within the hour"),
-            (cleo, other, "You have asked me 1 questions within the hour"),
+            (cleo, other, "You have asked me 1 question within the hour"),
         ]:
             question = await person.mention(room, QUESTION)
             [answer] = await ritbot.answered(question, room)

@@ -121,7 +121,7 @@ async def test_strategies_are_compared_judged_and_reported(place: Place, tmp_pat
     assert {found["n"] for found in figures["retrieval"]} >= {1, 3}
     assert figures["notes"][:2] == [
         "Answers by answerer, judged by judge.",
-        "Seconds are measured with 1 questions under way side by side.",
+        "Seconds are measured with 1 question under way side by side.",
     ]
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# Evaluation: questions\n")
     assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -179,7 +179,7 @@ async def test_a_changed_number_asks_again_only_whom_it_concerns(place: Place, t
         status, told = await place.evaluated(tmp_path, strategies=("vanilla",), readers=("top",))
     finally:
         page.write_text(before, encoding="utf-8")
-    assert "2 answers are of other pages, settings, words or models: they are asked for again." in told
+    assert "2 answers of other pages, settings, words or models: asked for again." in told
 
 
 async def test_other_gold_asks_only_the_reader_that_knows_it(place: Place, tmp_path: Path) -> None:
