@@ -37,7 +37,7 @@ _PROFILES = (
 def profile(tree: Dom, targets: Targets) -> Profile:
     """The profile of a page; an empty one for most."""
     makers = [e.get("content").lower() for e in tree.tagged("meta") if e.get("name").lower() == "generator"]
-    shown = {name for element in tree.elements for name in element.classes}
+    shown = frozenset[str]().union(*{element.classes for element in tree.elements})
     for candidate in _PROFILES:
         if candidate.title and set(candidate.title) <= shown:
             return candidate

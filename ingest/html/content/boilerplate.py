@@ -127,7 +127,7 @@ def hidden(element: Element) -> bool:
     attrs = element.attrs
     if "hidden" in attrs and attrs["hidden"].strip().lower() != "until-found":
         return True
-    if attrs.get("aria-hidden", "").strip().lower() == "true":
+    if "aria-hidden" in attrs and attrs["aria-hidden"].strip().lower() == "true":
         return True
     style = attrs.get("style")
     return bool(style) and _HIDING_STYLE.search(style or "") is not None
@@ -211,7 +211,11 @@ def _by_name(element: Element, attrs: dict[str, str]) -> bool:
     ident = attrs.get("id", "").lower()
     if ident in _GENERATED_IDS:
         return True
-    if ((ident in _IDS and element.tag != "section") or _ID_WORDS.search(ident)) and not written(element, ident):
+    if (
+        ident
+        and ((ident in _IDS and element.tag != "section") or _ID_WORDS.search(ident))
+        and not written(element, ident)
+    ):
         return True
     return bool(names) and not element.classes.isdisjoint(_LINK_LISTS) and mostly_links(element)
 
@@ -286,15 +290,17 @@ def line_numbers(element: Element) -> bool:
     if not attrs:
         return False
     named = "class" in attrs and _numbers_lines(attrs["class"])
-    unselectable = _UNSELECTABLE_STYLE.search(attrs.get("style", "")) or not element.classes.isdisjoint(_UNSELECTABLE)
+    unselectable = not element.classes.isdisjoint(_UNSELECTABLE) or (
+        "style" in attrs and _UNSELECTABLE_STYLE.search(attrs["style"]) is not None
+    )
     if not (named or unselectable or "data-line-number" in attrs or "data-linenumber" in attrs):
         return False
     if element.end - element.order > _MAX_NUMBERED_ELEMENTS or element.tag in ("pre", "code", "table", "body"):
         return False
     text = "".join(element.strings())
     if not any(char.isalnum() for char in text) or all(word.isdecimal() for word in text.split()):
-        return bool(named) or _in_code(element)
-    return bool(unselectable) and len(text) <= _MAX_PROMPT_CHARACTERS and "\n" not in text and _in_code(element)
+        return named or _in_code(element)
+    return unselectable and len(text) <= _MAX_PROMPT_CHARACTERS and "\n" not in text and _in_code(element)
 
 
 def _gutter(cell: Element) -> bool:

@@ -47,15 +47,17 @@ _MAKERS = ("generated ", "created with", "built with", "made with", "powered by"
 _OFFERS = re.compile(r"contact sales|free trial|(?:book|request) a demo|our newsletter")
 
 
-def drop_closing_remarks(root: Element) -> None:
-    """Take them out of the tree below `root`."""
-    for _ in range(_MAX_REMARKS):
+def drop_closing_remarks(elements: Sequence[Element]) -> bool:
+    """Take them out of the tree below the first of `elements`; whether there were any."""
+    root = elements[0]
+    for dropped in range(_MAX_REMARKS):
         parent, found = _last(root)
         size = sum(len(part.strip()) if isinstance(part, str) else part.amounts.text for part in found)
         said = _said(found) if 0 < size <= _MAX_CHARACTERS else ""
         if not _remarks(said, found) or not _adds_to_section(root, found, said):
-            return
+            return dropped > 0
         parent.keep([child for child in parent.children if not any(child is part for part in found)])
+    return True
 
 
 def _last(root: Element) -> tuple[Element, Sequence[Element | str]]:

@@ -7,7 +7,7 @@ lists that only repeat the page's own headings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import groupby, takewhile
 
@@ -71,14 +71,20 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
         if cuts.left * _MIN_LEFT < unnamed.left:
             cuts = unnamed
     for element, children in cuts.kept:
-        element.keep(children)
-    _drop_trail_before_title(root)
-    _drop_link_columns(root)
-    _drop_eyebrow(root)
-    drop_section_lists(list(root.walk()))
-    drop_contents_sections(root)
-    drop_closing_remarks(root)
-    return list(root.walk())
+        if len(children) < len(element.children):
+            element.keep(children)
+    elements = list(root.walk())
+    for drop in (
+        _drop_trail_before_title,
+        _drop_link_columns,
+        _drop_eyebrow,
+        drop_section_lists,
+        drop_contents_sections,
+        drop_closing_remarks,
+    ):
+        if drop(elements):
+            elements = list(root.walk())
+    return elements
 
 
 class _Cuts:
@@ -131,45 +137,58 @@ def _own_text(element: Element) -> int:
     return element.amounts.text - element.amounts.linked
 
 
-def _drop_trail_before_title(root: Element) -> None:
+# Each takes something out of the tree below the first of `elements`, which are all of it in document order, and tells
+# whether it did.
+
+
+def _drop_trail_before_title(elements: Sequence[Element]) -> bool:
     """A row of links with signs between them, before the first heading, says where the page is."""
-    for element in root.walk():
+    until = -1
+    for element in elements:
+        if element.order <= until:
+            continue
         if element.tag in HEADINGS:
-            return
+            break
         if is_trail_row(element):
             element.keep([])
+            until = element.end
+    return until >= 0
 
 
-def _drop_eyebrow(root: Element) -> None:
+def _drop_eyebrow(elements: Sequence[Element]) -> bool:
     """The few words that stand above the page's title in its own header say what kind of page it is, or its group."""
-    headings = [element for element in root.walk() if element.tag in ("h1", "h2")]
+    root = elements[0]
+    headings = [element for element in elements if element.tag in ("h1", "h2")]
     title = min(headings, key=lambda element: element.tag, default=None)
     if title is None:
-        return
+        return False
     line = [title, *takewhile(lambda above: above is not root, title.ancestors())]
     header = next((e for e in line if e.tag in ("header", "hgroup") or "header" in e.classes), None)
     if header is None:
-        return
+        return False
     within = line[: line.index(header) + 1]
     before = [child for above in within for child in above.elements if child.end < title.order and child.amounts.text]
-    if sum(child.amounts.text for child in before) <= _MAX_EYEBROW_CHARACTERS:
-        for child in before:
-            child.keep([])
+    if sum(child.amounts.text for child in before) > _MAX_EYEBROW_CHARACTERS:
+        return False
+    for child in before:
+        child.keep([])
+    return bool(before)
 
 
-def _drop_link_columns(root: Element) -> None:
+def _drop_link_columns(elements: Sequence[Element]) -> bool:
     """In a table that places the page's columns, those of links beside the ones with a title."""
     holders: dict[Element, set[Element]] = {}
-    for title in [element for element in root.walk() if element.tag == "h1"]:
+    for title in [element for element in elements if element.tag == "h1"]:
         inner = title
         for above in title.ancestors():
             if above.tag == "tr":
                 holders.setdefault(above, set()).add(inner)
-            if above.tag == "tr" or above is root:
+            if above.tag == "tr" or above is elements[0]:
                 break
             inner = above
     for row, cells in holders.items():
         row.keep([c for c in row.children if isinstance(c, str) or c in cells or not mostly_links(c)])
+    return bool(holders)
 
 
 def _dropped(element: Element, siblings: Siblings, whole_body: bool, by_name: bool) -> bool:

@@ -68,10 +68,12 @@ def drop_section_lists(elements: Iterable[Element]) -> bool:
     return bool(found)
 
 
-def drop_contents_sections(root: Element) -> None:
-    """Take out sections that are called contents and hold nothing but links to places on this page, or nothing any more."""
-    if not any(e.tag in HEADINGS and _named_contents(e) for e in root.walk()):
-        return
+def drop_contents_sections(elements: Sequence[Element]) -> bool:
+    """Take out sections that are called contents and hold nothing but links to places on this page, or nothing any more;
+    whether there were any below the first of `elements`, which are all of it in document order."""
+    root = elements[0]
+    if not any(e.tag in HEADINGS and _named_contents(e) for e in elements):
+        return False
     dropped: set[Element] = set()
     for label, links, following in _sections_of_links(root):
         if (
@@ -86,6 +88,7 @@ def drop_contents_sections(root: Element) -> None:
     for parent in {element.parent for element in dropped}:
         if parent is not None:
             parent.keep([child for child in parent.children if child not in dropped])
+    return bool(dropped)
 
 
 def _named_contents(heading: Element) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ingest.html.content.boilerplate import HEADINGS, hidden
 from ingest.html.dom import Dom, Element
@@ -30,7 +31,9 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
     marked: list[Element] = []
     named: list[Element] = []
     rows: list[Element] = []
-    related = [element.order for element in tree.elements if element.attrs and _is_related_item(element)]
+    classed = [element for element in tree.elements if element.classes]
+    related = [element.order for element in classed if _is_related_item(element)]
+    titled = {element.parent for element in classed if "sub-title" in element.classes}
     until = -1
     headed = False
     for element in tree.elements:
@@ -41,7 +44,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
             rows.append(element)
         if not element.attrs:
             continue
-        group = marked if _is_marked(element) else named if _is_named(element, related) else None
+        group = marked if _is_marked(element) else named if _is_named(element, related, titled) else None
         if group is not None:
             group.append(element)
             until = element.end
@@ -74,20 +77,23 @@ def _is_marked(element: Element) -> bool:
     return "BreadcrumbList" in element.get("itemtype") or "BreadcrumbList" in element.get("typeof")
 
 
-def _is_named(element: Element, related: Sequence[int]) -> bool:
-    """`related`: the orders of the entries of navigation lines, rising."""
+def _is_named(element: Element, related: Sequence[int], titled: set[Element | None]) -> bool:
+    """`related`: the orders of the entries of navigation lines, rising. `titled`: what has a child called a subtitle."""
     if element.tag in _NO_TRAILS:
         return False
-    label = element.get("aria-label").casefold()
-    if "breadcrumb" in label or "breadcrumb" in element.get("id").casefold():
+    attrs, classes = element.attrs, element.classes
+    if any("breadcrumb" in attrs[name].casefold() for name in ("aria-label", "id") if name in attrs):
         return not _is_section(element)
-    if any("breadcrumb" in name and not name.startswith(("has-", "no-", "with-")) for name in element.classes):
+    if classes and _called_breadcrumbs(classes):
         return not _is_section(element)
-    if element.get("id") == "nav-path" or "navpath" in element.classes:
+    if attrs.get("id") == "nav-path" or "navpath" in classes or "fqn" in classes or element in titled:
         return True
-    if "fqn" in element.classes or any("sub-title" in e.classes for e in element.elements):
-        return True
-    return "related" in element.classes and bisect_right(related, element.end) > bisect_left(related, element.order)
+    return "related" in classes and bisect_right(related, element.end) > bisect_left(related, element.order)
+
+
+@lru_cache(maxsize=4096)
+def _called_breadcrumbs(classes: frozenset[str]) -> bool:
+    return any("breadcrumb" in name and not name.startswith(("has-", "no-", "with-")) for name in classes)
 
 
 def _is_section(element: Element) -> bool:
