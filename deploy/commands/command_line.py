@@ -72,6 +72,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     except OSError as error:
         fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), 3)
     except KeyboardInterrupt:
+        errors.print(Text("Interrupted.", style="yellow"))
         raise typer.Exit(130) from None
 
 

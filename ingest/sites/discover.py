@@ -248,7 +248,8 @@ async def discover(
     a page's own 404 tells that it is gone; of a folder the list tells. `handled`: pages that an interrupted crawl
     has been through; they are not given again, except by links, where only they tell how to go on. `traps` as in Frontier.
 
-    Raises SiteUnusable where there is no page at all, or the sitemap that the site names gives none.
+    Raises SiteUnusable where there is no page at all, or the sitemap that the site names lists none at all.
+    Where it lists only addresses outside the site, links are followed, from the folder of the start where that is the sitemap.
     """
     if site.is_folder:
         listed = await asyncio.to_thread(list_pages, site)
@@ -261,7 +262,7 @@ async def discover(
     known = [key for key in known if in_scope(site, key)]
     named = _named_sitemap(site)
     listing = await read_sitemaps(site, fetcher, [named]) if named else await _find_sitemaps(site, fetcher)
-    if named and not listing.pages:
+    if named and not listing.pages and not listing.outside:
         raise SiteUnusable(_no_page_of(site, f"Sitemap {named}", listing))
     if listing.pages:
         return Frontier(
@@ -275,10 +276,12 @@ async def discover(
             warnings=listing.warnings,
             traps=traps,
         )
+    start = base_url(site) if named == site.start else site.start
     if listing.outside:
-        listing.warnings.append(_no_page_of(site, "Its sitemap", listing) + " Links are followed instead.")
+        what = f"Sitemap {named}" if named else "Its sitemap"
+        listing.warnings.append(f"{_no_page_of(site, what, listing)} Links are followed from {start} instead.")
     astray = listing.outside > 0
-    return Frontier(site, "links", [site.start], known=known, warnings=listing.warnings, astray=astray, traps=traps)
+    return Frontier(site, "links", [start], known=known, warnings=listing.warnings, astray=astray, traps=traps)
 
 
 def _named_sitemap(site: Site) -> str | None:

@@ -48,6 +48,10 @@ class Traps:
         del texts[:-_MAX_TEXTS]
         return self._copies[says] <= MAX_COPIES
 
+    def most_said(self) -> int:
+        """How many pages say what is said most."""
+        return max(self._copies.values(), default=0)
+
     def holds(self, url: str) -> bool:
         """Whether the address is one of a trap."""
         path, shape = shape_of(url)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ingest.counted import counted
 from ingest.model import Site
 
 
@@ -56,6 +57,22 @@ def no_page(site: Site, summary: CycleSummary) -> str:
         return f"Site {site.name} gave no page: {wrong[0]}."
     because = f" ({wrong[0]})" if wrong else ""
     return f"Site {site.name} gave no page at all{because}; check its start, {site.start}, and include and exclude."
+
+
+def one_text(site: Site, same: int, looked: int) -> str:
+    """Of a first index in which so many pages say the same."""
+    return (
+        f"{same:,} of {counted(looked, 'page')} of site {site.name} say one text. If a part of the site is down, index it"
+        " again when it is well; if the pages are copies, leave them out by exclude."
+    )
+
+
+def led_away(site: Site, key: str, target: str) -> str:
+    """Of a start that redirects."""
+    return (
+        f"The start of site {site.name}, {key}, redirects to {target}, which is outside the site; set that address as"
+        " start."
+    )
 
 
 def no_text(url: str, reason: str, detail: str) -> str:

@@ -34,11 +34,11 @@ from ingest.text.likeness import Likeness
 from ingest.urls import equivalent, page_key
 from ingest.watch import schedule
 from ingest.watch.classify import Classification, classify
-from ingest.watch.cycle_summary import CycleSummary, Everything, no_page, no_text
+from ingest.watch.cycle_summary import CycleSummary, Everything, led_away, no_page, no_text, one_text
 from ingest.watch.moves import Move, MoveMatcher, New, new_page
 from ingest.watch.removal_guard import NOT_IN_FOLDER, NOT_OF_SITE, Guard, Job, Removals
 from ingest.watch.schedule import Pace
-from ingest.watch.turned import MAX_WITNESSES, Doubts, Suspect, is_doubtful
+from ingest.watch.turned import MAX_WITNESSES, MIN_ALIKE, Doubts, Suspect, is_doubtful
 from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
@@ -150,6 +150,7 @@ class WatchCycle:
             summary.astray |= self._frontier.astray
             states.whole = replace(states.whole, traps=tuple(sorted(self._frontier.traps.closed)))
             await self._ask_witnesses()
+            self._tell_of_one_text(self._frontier)
             if await self._weigh_doubts(self._frontier):
                 await self._find_absent(self._frontier, records)
                 await self._do(self._moves.moves())
@@ -377,10 +378,7 @@ class WatchCycle:
         is_start = not self._site.is_folder and state.key == page_key(self._site.start)
         if is_start and not in_scope(self._site, target):
             self.summary.astray = True
-            self.summary.warnings.append(
-                f"The start of site {self._site.name}, {state.key}, redirects to {target}, which is outside the site;"
-                " set that address as start."
-            )
+            self.summary.warnings.append(led_away(self._site, state.key, target))
         was = record.state if record else None
         if found is not None:
             self._moves.moved(Move(state, was, *found))
@@ -447,6 +445,12 @@ class WatchCycle:
             await self._visit(key, due=True)
 
         await for_each(self._chance.sample(others, min(len(others), MAX_WITNESSES)), look, self._workers)
+
+    def _tell_of_one_text(self, frontier: Frontier) -> None:
+        """Where nothing is indexed yet, nothing tells a page that is down from one that is so: someone should look."""
+        same, looked = frontier.traps.most_said(), len(self._looked)
+        if not (self._live or frontier.trapped) and MIN_ALIKE <= same < looked and self._guard.stops(same, looked):
+            self.summary.warnings.append(one_text(self._site, same, looked))
 
     async def _weigh_doubts(self, frontier: Frontier) -> bool:
         """Whether the site can be believed."""

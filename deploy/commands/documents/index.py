@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, Target, console, fail, named_sites, run, settings_of
-from deploy.commands.display import page_bar
+from deploy.commands.display import AGAIN, page_bar
 from deploy.commands.documents.sites import take_out
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
@@ -194,9 +194,7 @@ def print_summary(console: Console, summary: CrawlSummary) -> None:
         )
         _pages(console, "would go", cycle.held)
     if not summary.finished:
-        console.print(
-            Text("  Interrupted; nothing is lost. Run the same command again and it goes on.", style="yellow")
-        )
+        console.print(Text(f"  Interrupted: this ends in seconds, and nothing is lost. {AGAIN}", style="yellow"))
 
 
 def _pages(console: Console, what: str, pages: Sequence[tuple[str, str]]) -> None:

@@ -194,11 +194,21 @@ class TestDiscover:
         frontier = await discover(Site(name="docs", start=ROOT, sitemap="maps/all.xml"), shelf)
         assert await walk(frontier) == [ROOT + "a"]
 
-    @pytest.mark.parametrize("answer", [503, "<html>", urlset(), urlset("https://b.test/"), FetchFailed("timed out")])
+    @pytest.mark.parametrize("answer", [503, "<html>", urlset(), FetchFailed("timed out")])
     async def test_a_named_sitemap_without_pages_of_the_site_is_an_error(self, answer: str | int | FetchFailed) -> None:
         site = Site(name="docs", start=ROOT, sitemap=ROOT + "map.xml")
-        with pytest.raises(SiteUnusable, match=r"Sitemap https://a\.test/docs/map\.xml lists \d address(es)?, none"):
+        with pytest.raises(SiteUnusable, match=r"Sitemap https://a\.test/docs/map\.xml lists 0 addresses, none"):
             await discover(site, Shelf({ROOT + "map.xml": answer}))
+
+    @pytest.mark.parametrize("named", [True, False])
+    async def test_a_named_sitemap_of_another_place_only_is_told_and_links_are_followed(self, named: bool) -> None:
+        map_url = ROOT + "map.xml"
+        site = Site(name="docs", start=ROOT, sitemap=map_url) if named else Site(name="docs", start=map_url)
+        frontier = await discover(site, Shelf({map_url: urlset("https://b.test/a", "https://b.test/b")}))
+        assert await walk(frontier, {ROOT: [ROOT + "a"]}) == [ROOT, ROOT + "a"]
+        assert frontier.astray
+        assert frontier.warnings[0].startswith(f"Sitemap {map_url} lists 2 addresses, none of them a page of site docs")
+        assert frontier.warnings[0].endswith(f"Links are followed from {ROOT} instead.")
 
     async def test_part_of_a_sitemap_that_was_not_read_makes_the_list_incomplete(self) -> None:
         index = f"<sitemapindex><sitemap><loc>{ROOT}1.xml</loc></sitemap><sitemap><loc>{ROOT}2.xml</loc></sitemap></sitemapindex>"
