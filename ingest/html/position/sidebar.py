@@ -12,6 +12,8 @@ from ingest.html.position.breadcrumbs import Raw
 _ACTIVE = frozenset("active current is-active is-current selected md-nav__link--active menu__link--active".split())
 _GROUPS = frozenset("li details section dl".split())
 _MIN_PART_LINKS = 3
+MAX_LABEL_CHARACTERS = 200
+"""Of a paragraph in a navigation; a longer one is text."""
 _MAX_TRAILS = 50
 """So many of the links that may be the active one are followed up."""
 _LABELS = frozenset(("a", "summary", "button", "span", "label", "p", "strong", *HEADINGS))
@@ -70,7 +72,12 @@ def _is_side(element: Element) -> bool:
     if element.tag in ("nav", "aside") or element.role == "navigation":
         return True
     names = " ".join((*element.classes, element.get("id").lower()))
-    return any(word in names for word in _SIDE_WORDS)
+    return any(word in names for word in _SIDE_WORDS) and not any(map(_is_prose, element.walk()))
+
+
+def _is_prose(element: Element) -> bool:
+    """What a box that is only called chapter, or with-sidebar, may hold, and no navigation does."""
+    return element.tag == "pre" or (element.tag in ("p", "dd") and len(element.text) > MAX_LABEL_CHARACTERS)
 
 
 def _is_top_menu(element: Element) -> bool:

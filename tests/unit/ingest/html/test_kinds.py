@@ -307,3 +307,19 @@ def test_what_a_site_says_under_every_text_is_no_content(remark: str) -> None:
 def test_the_last_words_of_an_author_stay(end: str) -> None:
     words = " ".join(f"{title} {text}" for title, text in sections(f"<p>Press.</p>{end}"))
     assert re.sub(r"\W", "", re.sub("<[^>]*>", "", end)) in re.sub(r"\W", "", words)
+
+
+PROSE = "The list of conditions is gone through from the top, and what the first that holds says is done. " * 3
+
+
+@pytest.mark.parametrize("name", ["chapter", "with-sidebar", "summary-page", "nav-layout"])
+def test_a_box_that_is_called_like_a_navigation_but_holds_prose_is_none(name: str) -> None:
+    entry = f'<li><p><span>require</span>: {PROSE}</p><ul><li><a href="page.html">above</a></li></ul></li>'
+    page = page_of(f'<div class="{name}"><h2 id="one">Access</h2><p>{PROSE}</p><ul>{entry}</ul></div>')
+    assert page.breadcrumb == ()
+
+
+def test_a_list_of_chapters_is_one() -> None:
+    entry = '<li><span>Running</span><ul><li><a href="page.html">Access</a></li></ul></li>'
+    page = page_of(f'<ol class="chapter">{entry}</ol><main><h1 id="one">Access</h1><p>{PROSE}</p></main>')
+    assert [crumb.title for crumb in page.breadcrumb] == ["Running"]
