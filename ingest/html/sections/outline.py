@@ -302,7 +302,7 @@ class _Outline:
         above = self.sections.current
         if above.blocks or above.kind == "definition" or not same_words(heading.title, above.title):
             return False
-        if above is self._nested or not self._begun:
+        if above is self._nested or not self._begun or not above.level:  # of level 0 no heading has said the title yet
             return False
         return above is self.sections.all[0] or heading.level > above.level
 
