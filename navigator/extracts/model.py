@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ingest.model import EVERYWHERE
 from ingest.ports import Embedder
+from ingest.text.languages import spoken
 from navigator.agent.prompts import GET_TOC_TOOL, NEAREST_ONLY, NOT_FOUND, READ_TOOL, question_of
 from navigator.answer import Passage
 from navigator.extracts.choice import Bounds, Extract, chosen, found
@@ -127,7 +128,8 @@ class ExtractiveModel:
             return wanted(question, {}, 0, self._known, language)
         scope = forests[-1].scope if forests else EVERYWHERE
         counts = await self._lexicon.counts(words_of(question), scope)
-        return wanted(question, counts, await self._lexicon.total(scope), self._known, language)
+        native = spoken(question) in await self._lexicon.languages()
+        return wanted(question, counts, await self._lexicon.total(scope), self._known, language, native=native)
 
     def _known(self, word: str) -> bool:
         """Whether the embedding model has a token of its own for the word: it is a word of the language, no name."""

@@ -135,9 +135,11 @@ def wanted(
     total: int,
     known: Callable[[str], bool] = lambda word: True,
     language: str = "en",
+    *,
+    native: bool = False,
 ) -> Wanted:
     """`counts`: in how many chunks of `total` each word of the question occurs; none: nothing is known of the index. `known`: whether
-    a word is one of English, and not a name."""
+    a word is one of English, and not a name. `native`: the question's small words are those of a language that pages are in."""
     before, _, latest = question.rpartition(JOINT)
     asked = latest or question
     earlier = frozenset(terms(before, language))
@@ -168,7 +170,7 @@ def wanted(
         form=_form(asked, bool(sides)),
         words=tuple(replace(word, weight=word.weight / total_weight) for word in weighed.values()),
         sides=sides,
-        foreign=bool(counts) and is_foreign(words, counts),
+        foreign=bool(counts) and not native and is_foreign(words, counts),
         language=language,
     )
 

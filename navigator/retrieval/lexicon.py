@@ -31,13 +31,13 @@ class Lexicon:
     ) -> None:
         self._index = index
         self._trees = trees
-        self._languages = languages
+        self.languages = languages
 
     async def counts(self, words: Iterable[str], scope: Scope) -> Mapping[str, int]:
         """In how many chunks each word occurs, as the language reads it that knows it best; at most MAX_COUNTED_CHUNKS, which
         is also what a stop word counts. An identifier that no chunk holds whole occurs as often as its rarest part,
         and not at all where one of them does not: it is a name of something else."""
-        languages = await self._languages()
+        languages = await self.languages()
         analysed = {word: [terms(word, language) for language in languages] for word in words}
         asked = {term for readings in analysed.values() for found in readings for term in found}
         held = dict(zip(asked, await asyncio.gather(*(self._held(term, scope) for term in asked)), strict=True))
@@ -52,7 +52,7 @@ class Lexicon:
 
     async def spelled(self, spellings: Set[str], scope: Scope) -> Counter[str]:
         """Which of these words, in small letters, the pages hold, and how often where they hold them most."""
-        languages = await self._languages()
+        languages = await self.languages()
         asked = {term for word in spellings for language in languages for term in terms(word, language)}
         hits = await self._index.words(sorted(asked), MAX_CHUNKS_PER_SPELLING, scope)
         located = await self._trees.nodes({hit.node_id for hit in hits})
