@@ -8,6 +8,7 @@ copy to make, keep or check.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -80,6 +81,8 @@ class MiniLMEmbedder(BatchingEmbedder):
         return self.encode([text])[0]
 
     def load(self) -> None:
+        # openvino tells its vendor by network that it was imported; where this package is not there it tells nobody.
+        sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
         import openvino
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer

@@ -25,7 +25,7 @@ from contextlib import suppress
 
 LIBRARIES = """
     aiohttp aiokafka anthropic cryptography.fernet defusedxml.ElementTree httpx httpx2 markdown_it opensearchpy
-    openvino.opset13 protego pydantic pydantic_settings qdrant_client qdrant_edge rich.progress rich.table selectolax.lexbor
+    protego pydantic pydantic_settings qdrant_client qdrant_edge rich.progress rich.table selectolax.lexbor
     safetensors.numpy sentencex simplemma slack_bolt.async_app snowballstemmer starlette.applications structlog
     tokenizers typer uvicorn watchfiles
 """.split()

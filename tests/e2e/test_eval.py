@@ -87,7 +87,7 @@ def ended(process: Forked, number: signal.Signals) -> None:
     if number == signal.SIGINT:
         assert process.wait() == 130, err
         assert "Stopped: it was interrupted." in out
-        assert "Incomplete: 1 of 3 answers are missing." in out
+        assert "Incomplete: 1 of 3 answers is missing." in out
 
 
 @pytest.mark.parametrize(

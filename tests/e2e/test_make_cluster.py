@@ -36,7 +36,8 @@ def test_its_servers_are_in_order_one_at_a_time_and_gone_after_an_interrupt(tmp_
             time.sleep(0.1)
         settings = load(home / "ritbot.toml", {"HOME": str(tmp_path)})
         doctor = ritbot(tmp_path, "doctor", env={"RITBOT_CONFIG": str(home / "ritbot.toml")})
-        assert "Everything is in order." in doctor.stdout, doctor
+        assert "1 thing to mend." in doctor.stdout, doctor
+        assert "Index: no site yet" in doctor.stdout
         second = started(home, tmp_path / "second")
         assert second.wait(60) == 1
         assert "is running already" in (tmp_path / "second").read_text(encoding="utf-8")

@@ -53,6 +53,7 @@ def test_another_embedding_model_takes_over_the_data_folder(place: Path) -> None
     assert "The index before: removed." in done.stdout
     assert [path.name.rpartition("-")[0] for path in (folder / "data/chunks").iterdir()] == [f"tiny-{DIMENSIONS}"]
     assert first_link(folder, **TINY).startswith("https://pumpkin.example/docs/")
+    (folder / "elsewhere").rename(folder / "html")
     assert ritbot(folder, "doctor", env=TINY).returncode == 0
 
 

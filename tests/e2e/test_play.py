@@ -72,7 +72,7 @@ async def ask(page: Page, url: str, question: str) -> None:
 
 async def test_every_citation_leads_to_its_page_and_the_quoted_words_are_on_screen(tmp_path: Path) -> None:
     async with playing(tmp_path) as slack, chromium() as browser:
-        page = await browser.new_page(viewport={"width": 1360, "height": 860})
+        page = await browser.new_page(viewport={"width": 1360, "height": 420})
         await ask(page, slack.url, QUESTION)
         answer = page.locator("#thread .message").nth(1)
         cited = answer.locator("a[href*=':~:text=']").first

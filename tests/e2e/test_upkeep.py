@@ -53,14 +53,14 @@ def test_a_restore_spares_pages_that_are_there_unless_told_otherwise(pumpkin: Pa
     assert ritbot(pumpkin, "index").returncode == 0
     refused = ritbot(pumpkin, "restore", "old.gz")
     assert refused.returncode == 2
-    assert "There is already pumpkin: 3 pages that are not of this backup." in refused.stdout
+    assert "There is already pumpkin: 3 pages not of this backup." in refused.stdout
 
 
 def test_a_restore_by_force_leaves_what_the_backup_holds(pumpkin: Path) -> None:
     forced = ritbot(pumpkin, "restore", "old.gz", "--force")
     assert forced.returncode == 0, forced.stdout
     assert "There is already pumpkin: 3 pages" in forced.stdout
-    assert "Repaired: 1 chunks written (1 embedded), 1 removed." in forced.stdout
+    assert "Repaired: 1 chunk written (1 embedded), 1 removed." in forced.stdout
 
 
 def test_a_damaged_backup_is_a_plain_sentence(pumpkin: Path) -> None:

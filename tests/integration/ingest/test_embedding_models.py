@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from operator import mul
 from pathlib import Path
@@ -79,3 +81,14 @@ async def test_a_device_that_is_not_there_is_named() -> None:
     with pytest.raises(ModelMissing, match=r"embedding\.device is 'nonesuch'"):
         async with SentenceTransformerEmbedder(device="nonesuch"):
             pass
+
+
+def test_the_default_model_tells_nobody_that_it_is_used() -> None:
+    code = (
+        "import os, sys\n"
+        "from ingest.embedding.minilm import MiniLMEmbedder\n"
+        "MiniLMEmbedder(threads=1).load()\n"
+        "print(sys.modules['openvino_telemetry'], [name for name in sys.modules if 'backend_ga' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["None", "[]"]
