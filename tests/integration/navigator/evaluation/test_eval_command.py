@@ -197,7 +197,7 @@ async def test_the_ceiling_leaves_a_report_that_says_it_is_incomplete(place: Pla
     assert status == 1
     assert asked == 2, "one answer and its verdict"
     assert "Stopped: the ceiling is reached." in told
-    assert "Incomplete: 1 of 2 answers are missing." in told
+    assert "Incomplete: 1 of 2 answers is missing." in told
     assert "run the same command again and it goes on" in told
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# Evaluation: questions (incomplete)\n")
     status, told, asked = await place.answered(tmp_path, Endpoint(), strategies=("vanilla",))
