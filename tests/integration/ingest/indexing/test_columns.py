@@ -39,7 +39,7 @@ from ingest.text.chunks import Sizes
 from ingest.watch.crawl import Crawl
 from ingest.watch.removal_guard import Guard
 from navigator.retrieval.retriever import Recipe, Retriever
-from tests.bench.bench_retrieval import SIZES, Judge, percent
+from tests.bench.bench_retrieval import SIZES, Judge, aliases_of, percent
 from tests.bench.corpus import CachedEmbedder, Question, embedder, html_folder, questions
 from tests.contract.conftest import remove
 from tests.fakes.site import ParseHere
@@ -91,10 +91,10 @@ async def answers(
             guard=Guard(),
             workers=1,
         ).run()
-    retriever = Retriever(trees, index, model, Recipe())
+    retriever = Retriever(trees, index, model, Recipe(tail=0.0))
     nodes = {question: list((await retriever.search(question.text, Scope())).scores) for question in asked}
     keys = [state.key async for state in trees.scan() if state.state == "live"]
-    judge = Judge(folder, dict(await trees.outlines(keys)), asked)
+    judge = Judge(folder, dict(await trees.outlines(keys)), await aliases_of(trees, keys), asked)
     return Answers(nodes, percent([judge.in_forest(q, nodes[q]) for q in judge.with_section]))
 
 
