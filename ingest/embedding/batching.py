@@ -10,11 +10,14 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import structlog
 
 from ingest.ports import Vector
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 log = structlog.get_logger()
 
@@ -34,6 +37,7 @@ class BatchingEmbedder(ABC):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._waiting: list[tuple[Sequence[str], asyncio.Future[list[Vector]]]] = []
         self._worker: asyncio.Task[None] | None = None
+        self._counter: Tokenizer
 
     @property
     @abstractmethod
@@ -48,11 +52,8 @@ class BatchingEmbedder(ABC):
     def window(self) -> int: ...
 
     @abstractmethod
-    def count(self, text: str) -> int: ...
-
-    @abstractmethod
     def load(self) -> None:
-        """Raises ModelMissing."""
+        """Raises ModelMissing. Calls `counts_with`."""
 
     @abstractmethod
     def encode(self, texts: list[str]) -> list[Vector]:
@@ -60,6 +61,17 @@ class BatchingEmbedder(ABC):
 
     @abstractmethod
     def encode_query(self, text: str) -> Vector: ...
+
+    def counts_with(self, tokenizer: str) -> None:
+        """`tokenizer` as JSON: a copy, for the one that the model uses truncates and pads."""
+        from tokenizers import Tokenizer
+
+        self._counter = Tokenizer.from_str(tokenizer)
+        self._counter.no_truncation()
+        self._counter.no_padding()
+
+    def count(self, text: str) -> int:
+        return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     async def __aenter__(self) -> Self:
         await asyncio.get_running_loop().run_in_executor(self._thread, self.load)

@@ -42,7 +42,6 @@ class MiniLMEmbedder(BatchingEmbedder):
         super().__init__()
         self._threads = threads
         self._tokenizer: Tokenizer
-        self._counter: Tokenizer
         self._model: InferRequest
 
     @property
@@ -56,9 +55,6 @@ class MiniLMEmbedder(BatchingEmbedder):
     @property
     def window(self) -> int:
         return WINDOW - 2
-
-    def count(self, text: str) -> int:
-        return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def encode(self, texts: list[str]) -> list[Vector]:
         """Texts of as many tokens share a batch: attention over padding is what costs most."""
@@ -88,10 +84,9 @@ class MiniLMEmbedder(BatchingEmbedder):
         from tokenizers import Tokenizer
 
         folder = packaged_minilm()
-        self._counter = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._counter.no_truncation()
-        self._counter.no_padding()
-        self._tokenizer = Tokenizer.from_str(self._counter.to_str())
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.counts_with(self._tokenizer.to_str())
+        self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(WINDOW)
         core = openvino.Core()
         options: dict[str, Any] = {

@@ -16,7 +16,6 @@ from ingest.ports import Vector
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from tokenizers import Tokenizer
 
 
 class SentenceTransformerEmbedder(BatchingEmbedder):
@@ -32,7 +31,6 @@ class SentenceTransformerEmbedder(BatchingEmbedder):
         self._threads = threads
         self._allow_download = allow_download
         self._model: SentenceTransformer
-        self._counter: Tokenizer
 
     @property
     def name(self) -> str:
@@ -46,9 +44,6 @@ class SentenceTransformerEmbedder(BatchingEmbedder):
     def window(self) -> int:
         special = int(self._model.tokenizer.num_special_tokens_to_add())
         return int(self._model.max_seq_length or 512) - special
-
-    def count(self, text: str) -> int:
-        return len(self._counter.encode(text, add_special_tokens=False).ids)
 
     def encode(self, texts: list[str]) -> list[Vector]:
         encoded = self._model.encode_document(
@@ -64,7 +59,6 @@ class SentenceTransformerEmbedder(BatchingEmbedder):
         try:
             import torch
             from sentence_transformers import SentenceTransformer
-            from tokenizers import Tokenizer
             from transformers.utils import logging as transformers_logging
         except ImportError as error:
             raise ModelMissing(
@@ -90,8 +84,5 @@ class SentenceTransformerEmbedder(BatchingEmbedder):
             raise ModelMissing(
                 f"embedding.device is {self._device!r}, which PyTorch cannot use here: {error}"
             ) from error
-        # encode() leaves truncation and padding switched on in the tokenizer it uses: count with a copy.
-        self._counter = Tokenizer.from_str(model.tokenizer.backend_tokenizer.to_str())
-        self._counter.no_truncation()
-        self._counter.no_padding()
+        self.counts_with(model.tokenizer.backend_tokenizer.to_str())
         self._model = model

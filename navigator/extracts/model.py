@@ -8,8 +8,9 @@ nothing it read comes near, it says that it found nothing.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,18 @@ OTHER_LANGUAGE = (
 _Vector = NDArray[np.float32]
 
 
+class _Counted(NamedTuple):
+    """In how many of the `chunks` each word of a question stands; `native`: its small words are those of a language of the
+    pages."""
+
+    words: Mapping[str, int]
+    chunks: int
+    native: bool
+
+
+NOTHING_COUNTED = _Counted({}, 0, False)
+
+
 class ExtractiveModel:
     """Quotes instead of writing. `reads`: how many sections it reads. `lexicon`: the index's words; without it nothing is
     known of how rare a word is, or that no page holds it."""
@@ -97,8 +110,9 @@ class ExtractiveModel:
         passages = [*given, *(passage for result in results for passage in result.passages)]
         read_once = sum(isinstance(turn, ToolTurn) for turn in turns) == 2
         left_out: list[int] = []
+        counted = await self._counted(question, forests) if forests or passages or must_answer else NOTHING_COUNTED
         if forests and read_once and not must_answer:
-            best = _best(forests, await self._wanted(question, forests), READ_ALONE)
+            best = _best(forests, self._wanted(question, counted), READ_ALONE)
             left_out = [number for number in best if number not in {passage.number for passage in passages}]
         if left_out:
             yield TextDelta("Reading alone what was too long to be read with the others.")
@@ -106,7 +120,7 @@ class ExtractiveModel:
                 yield ToolCallEvent(ToolCall(f"read-{number}", READ_TOOL.name, {"sections": [number]}))
             yield TurnEnd("calls")
         elif passages or must_answer:
-            async for event in self._answer(question, forests, passages):
+            async for event in self._answer(question, counted, forests, passages):
                 yield event
             yield TurnEnd("end")
         elif not results and GET_TOC_TOOL.name in {tool.name for tool in tools}:
@@ -114,7 +128,7 @@ class ExtractiveModel:
             for number, query in enumerate((question, *sides_of(question))):
                 yield ToolCallEvent(ToolCall(f"toc-{number}", GET_TOC_TOOL.name, {"query": query}))
             yield TurnEnd("calls")
-        elif forests and (best := _best(forests, await self._wanted(question, forests), self._reads)):
+        elif forests and (best := _best(forests, self._wanted(question, counted), self._reads)):
             yield TextDelta("Reading the sections that the search scored best.")
             yield ToolCallEvent(ToolCall("read", READ_TOOL.name, {"sections": best}))
             yield TurnEnd("calls")
@@ -122,23 +136,27 @@ class ExtractiveModel:
             yield TextDelta(NOT_FOUND)
             yield TurnEnd("end")
 
-    async def _wanted(self, question: str, forests: Sequence[Forest], passages: Sequence[Passage] = ()) -> Wanted:
-        language = language_of(question, passages)
+    async def _counted(self, question: str, forests: Sequence[Forest]) -> _Counted:
+        """What the index says of the question's words: a search a word, so once a turn."""
         if self._lexicon is None:
-            return wanted(question, {}, 0, self._known, language)
+            return NOTHING_COUNTED
         scope = forests[-1].scope if forests else EVERYWHERE
         counts = await self._lexicon.counts(words_of(question), scope)
         native = spoken(question) in await self._lexicon.languages()
-        return wanted(question, counts, await self._lexicon.total(scope), self._known, language, native=native)
+        return _Counted(counts, await self._lexicon.total(scope), native)
+
+    def _wanted(self, question: str, counted: _Counted, passages: Sequence[Passage] = ()) -> Wanted:
+        language = language_of(question, passages)
+        return wanted(question, counted.words, counted.chunks, self._known, language, native=counted.native)
 
     def _known(self, word: str) -> bool:
         """Whether the embedding model has a token of its own for the word: it is a word of the language, no name."""
         return self._embedder.count(word.lower()) <= 1
 
     async def _answer(
-        self, question: str, forests: Sequence[Forest], passages: Sequence[Passage]
+        self, question: str, counted: _Counted, forests: Sequence[Forest], passages: Sequence[Passage]
     ) -> AsyncIterator[ModelEvent]:
-        asked = await self._wanted(question, forests, passages)
+        asked = self._wanted(question, counted, passages)
         if asked.foreign:
             yield TextDelta(f"{NEAREST_ONLY} {OTHER_LANGUAGE}")
             return

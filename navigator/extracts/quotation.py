@@ -8,6 +8,7 @@ from itertools import groupby, zip_longest
 
 from navigator.answer import Passage
 from navigator.extracts.units import Piece
+from navigator.markdown.spans import fenced
 
 CELL_BAR = " | "
 """Between the cells of a table's row, as a block is shown."""
@@ -36,9 +37,7 @@ def _quoted_block(run: Sequence[Piece], language: str) -> str:
     any run of backticks inside."""
     kind = run[0].kind
     if kind == "code":
-        text = "\n\n".join(piece.text.rstrip() for piece in run)
-        fence = "`" * max(3, 1 + max((len(m) for m in re.findall(r"`+", text)), default=0))
-        return f"{fence}{language}\n{text}\n{fence}"
+        return fenced("\n\n".join(piece.text.rstrip() for piece in run), language)
     if kind in ("text", "quote", "math"):
         return "".join(
             escape(piece.text.rstrip("\n")) + _joint(piece, after) for piece, after in zip_longest(run, run[1:])

@@ -26,6 +26,7 @@ _BLOCK_START = re.compile(r"#{1,6}(?=\s|$)|>|[-+](?=\s|$)|(?=[-|:=])[-|:=\s]+$|(
 _ATOM = re.compile(r"\s+|\S+\s*")
 _SENTENCE_END = re.compile(r"(?:[.!?:;…]['\")]*|[。！？])(?:\s*\[\d+\])*\s*$|\n$")
 _TICKS = re.compile(r"`(?=`)")
+_RUNS = re.compile(r"`+")
 _UNSAFE = re.compile(r"[\s<>|\"\\`]")
 
 
@@ -187,6 +188,12 @@ def _escaped(text: str, cell: bool, *, label: bool = False, before_link: bool = 
 def ticks_apart(text: str) -> str:
     """Backticks, each held apart from the next."""
     return _TICKS.sub("`" + APART, text)
+
+
+def fenced(code: str, language: str) -> str:
+    """Word for word, in a fence longer than any run of backticks inside; `Code` is how Slack may have it."""
+    fence = "`" * max(3, 1 + max(map(len, _RUNS.findall(code)), default=0))
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 
 
 def _code(text: str, cell: bool) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from ingest.model import Block
-
-_TICKS = re.compile(r"`+")
+from navigator.markdown.spans import fenced
 
 
 def given_text(block: Block) -> str:
@@ -20,12 +17,6 @@ def given_text(block: Block) -> str:
             return _table(block.text)
         case _:
             return block.shown
-
-
-def fenced(code: str, language: str) -> str:
-    """In a fence longer than any run of backticks inside."""
-    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(code)), default=0))
-    return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 
 
 def _table(text: str) -> str:

@@ -88,23 +88,25 @@ async def remove_site(settings: Settings, name: str, console: Console) -> int:
     """Remove a site's pages, chunks and watch state, and forget it; 1 where there is none of that name."""
     known = known_sites(settings, settings.index.folder)
     async with open_stores(settings, "ritbot sites") as stores:
-        keys = [state.key async for state in stores.trees.scan(name)]
-        if name not in known.sites and not keys:
+        removed = await take_out(stores, name)
+        if name not in known.sites and not removed:
             console.print(f"There is no site called {name}. Known: {', '.join(sorted(known.sites)) or 'none'}.")
             return 1
-        await take_out(stores, name)
     known.without(name).ended(name).save()
-    console.print(f"Removed {name}: {counted(len(keys), 'page')}.")
+    console.print(f"Removed {name}: {counted(removed, 'page')}.")
     if name in {site.name for site in settings.sites}:
         console.print("It still stands in the settings file: take it out there too, or the next run indexes it again.")
     return 0
 
 
-async def take_out(stores: Stores, name: str) -> None:
-    """A site's pages, chunks and watch states."""
+async def take_out(stores: Stores, name: str) -> int:
+    """Remove a site's pages, chunks and watch states; how many pages there were."""
+    removed = 0
     async for state in stores.trees.scan(name):
         await stores.index.delete(await stores.index.ids_of(state.key))
+        removed += 1
     await stores.trees.forget(name)
+    return removed
 
 
 async def list_sites(
