@@ -59,6 +59,15 @@ def answer(text: str) -> Answer:
     return Answer("Which?", text, "not_found", (), (), (), Trace())
 
 
+async def begun(slack: FakeSlack, rates: RateLimiter) -> tuple[Channel, Message, Given]:
+    """A question in a channel, and its answer at its beginning."""
+    general = slack.channel("general")
+    question = await slack.person("Ada").mention(general, "Which pump?")
+    given = Given(slack, rates, exchange(question))
+    await given.message.begin()
+    return general, question, given
+
+
 def ours(slack: FakeSlack, channel: Channel, root: Message) -> list[Message]:
     return [message for message in slack.thread(channel, root) if message.user == slack.bot_user]
 
@@ -150,10 +159,7 @@ async def test_a_plain_word_is_said_even_where_the_message_was_deleted(
 async def test_a_plain_word_that_slack_took_and_nobody_heard_of_is_not_looked_for_in_the_stream(
     slack: FakeSlack, rates: RateLimiter
 ) -> None:
-    ada, general = slack.person("Ada"), slack.channel("general")
-    question = await ada.mention(general, "Which pump?")
-    given = Given(slack, rates, exchange(question))
-    await given.message.begin()
+    general, question, given = await begun(slack, rates)
     await given.message.wrote("The blue one")
     slack.faults.next("chat.postMessage", Fault(applies=True, drops=True))
     await given.message.plainly(SORRY, retry=True)
@@ -164,10 +170,7 @@ async def test_a_plain_word_that_slack_took_and_nobody_heard_of_is_not_looked_fo
 
 
 async def test_no_more_is_streamed_than_a_message_holds(slack: FakeSlack, rates: RateLimiter) -> None:
-    ada, general = slack.person("Ada"), slack.channel("general")
-    question = await ada.mention(general, "Which pump?")
-    given = Given(slack, rates, exchange(question))
-    await given.message.begin()
+    general, question, given = await begun(slack, rates)
     text = ""
     for number in range(40):
         text += f"{number} " + "The blue one is best. " * 25 + "\n\n"
@@ -191,10 +194,7 @@ async def test_an_answer_that_may_not_take_the_place_of_its_stream_is_not_said_a
     slack: FakeSlack, rates: RateLimiter, code: str
 ) -> None:
     """Only what the stream lacks follows, and once, however often it is tried."""
-    ada, general = slack.person("Ada"), slack.channel("general")
-    question = await ada.mention(general, "Which pump?")
-    given = Given(slack, rates, exchange(question))
-    await given.message.begin()
+    general, question, given = await begun(slack, rates)
     await given.message.wrote("The blue one.\n\nIt is in the cellar.")
     slack.faults.always("chat.update", Fault(error=code))
     whole = "The blue one.\n\nIt is in the cellar.\n\nMind the step."
@@ -209,10 +209,7 @@ async def test_an_answer_that_may_not_take_the_place_of_its_stream_is_not_said_a
 
 
 async def test_a_stream_that_slack_never_lets_go_of_is_not_said_again(slack: FakeSlack, rates: RateLimiter) -> None:
-    ada, general = slack.person("Ada"), slack.channel("general")
-    question = await ada.mention(general, "Which pump?")
-    given = Given(slack, rates, exchange(question))
-    await given.message.begin()
+    general, question, given = await begun(slack, rates)
     await given.message.wrote("The blue one.")
     slack.faults.always("chat.stopStream", Fault(error="access_denied"))
     await given.message.answer(answer("The blue one.\n\nMind the step."))
@@ -256,10 +253,7 @@ async def test_a_429_ends_a_stream_at_once_and_other_answers_know_of_it(slack: F
 async def test_a_stream_that_began_unheard_and_could_not_be_looked_for_carries_the_answer(
     slack: FakeSlack, rates: RateLimiter
 ) -> None:
-    ada, general = slack.person("Ada"), slack.channel("general")
-    question = await ada.mention(general, "Which pump?")
-    given = Given(slack, rates, exchange(question))
-    await given.message.begin()
+    general, question, given = await begun(slack, rates)
     slack.faults.next("chat.startStream", Fault(applies=True, drops=True))
     slack.faults.next("conversations.replies", Fault(error="fatal_error"), times=4)
     await given.message.wrote("The blue one.")
@@ -270,10 +264,7 @@ async def test_a_stream_that_began_unheard_and_could_not_be_looked_for_carries_t
 
 
 async def test_a_piece_that_was_appended_unheard_is_not_said_again(slack: FakeSlack, rates: RateLimiter) -> None:
-    ada, general = slack.person("Ada"), slack.channel("general")
-    question = await ada.mention(general, "Which pump?")
-    given = Given(slack, rates, exchange(question))
-    await given.message.begin()
+    general, question, given = await begun(slack, rates)
     await given.message.wrote("The blue one.")
     slack.faults.next("chat.appendStream", Fault(applies=True, drops=True))
     await given.message.wrote("The blue one.\n\nMind the step.")
