@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -25,6 +26,8 @@ JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """For a process that lives for minutes on a core of its own at most."""
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
+_STARTER = ThreadPoolExecutor(1, "server-starter")
+"""Linux takes the thread that started a process for its parent: one that lives as long as the session."""
 
 
 class ServerFailed(Exception):
@@ -104,16 +107,8 @@ class Process:
         return self._process.pid
 
     def start(self, ready: Callable[[], bool], within: float = 90.0) -> None:
-        """Returns when `ready` says so. Raises ServerFailed."""
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command,
-                cwd=self._folder,
-                stdout=log,
-                stderr=log,
-                user=self._user,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 - it calls one loaded C function and takes no lock
-            )
+        """Returns when `ready` says so. From any thread. Raises ServerFailed."""
+        self._process = _STARTER.submit(self._begin).result()
         deadline = time.monotonic() + within
         while not ready():
             if self._process.poll() is not None:
@@ -122,6 +117,17 @@ class Process:
                 self.kill()
                 raise ServerFailed(f"{self._name} did not answer within {within:g} s:\n{self.log_tail()}")
             time.sleep(0.1)
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                self._command,
+                cwd=self._folder,
+                stdout=log,
+                stderr=log,
+                user=self._user,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - it calls one loaded C function and takes no lock
+            )
 
     def stop(self, within: float = 20.0) -> None:
         """SIGTERM, and SIGKILL to what does not listen."""
