@@ -14,7 +14,7 @@ LOCK := deploy/requirements.lock
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.14 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: help demo play test check fast chaos bench-retrieval bench-extracts bench-words bench-parse bench-embed bench-events bench-cycle cluster manual lock clean
+.PHONY: help demo play test check fast chaos bench-retrieval bench-extracts bench-words bench-parse bench-embed bench-events bench-cycle bench-scale cluster manual lock clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,9 @@ bench-events: $(READY) ## Seconds from a changed page to a search that finds it,
 
 bench-cycle: $(READY) ## Seconds and reads of a watch cycle with 100 pages due, of 1,000 and of 100,000: PAGES=100000 DUE=100
 	@$(BIN)/python -m tests.bench.bench_cycle
+
+bench-scale: $(READY) ## What a site of 1,000 and of 20,000 pages costs: index, again, an edit, a question, memory: PAGES=1000,20000
+	@$(BIN)/python -m tests.bench.bench_scale
 
 cluster: $(READY) ## Kafka, OpenSearch and a stand-in for Qdrant on this machine, until Ctrl-C
 	@exec $(BIN)/python -m tests.servers.cluster

@@ -9,7 +9,7 @@ import asyncio
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -21,7 +21,7 @@ from ingest.counted import counted
 from ingest.errors import Blocked, FetchFailed, PageTooLarge, SiteUnusable
 from ingest.model import Site
 from ingest.ports import Fetched
-from ingest.sites.scope import base_url
+from ingest.sites.scope import base_url, in_scope
 from ingest.urls import page_key
 
 log = structlog.get_logger()
@@ -106,18 +106,49 @@ def list_pages(site: Site) -> dict[str, str]:
     pages: dict[str, str] = {}
     outside: list[str] = []
     for folder, folders, files in os.walk(root, onerror=_refuse):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_PAGES]
+        folders[:] = [name for name in folders if _holds_pages(name)]
         for name in files:
             path = Path(folder, name)
-            if path.suffix.lower() not in _PAGE_SUFFIXES or name.startswith("."):
+            if not _is_page(path):
                 continue
             if path.is_symlink() and not _is_inside(path, root):
                 outside.append(str(path))
                 continue
-            pages[page_key(base + quote(os.fsencode(path.relative_to(root).as_posix())))] = _mark(path)
+            pages[_key(base, path.relative_to(root))] = _mark(path)
     if outside:
         log.warning("pages_skipped", path=outside[0], count=len(outside), why="links out of the folder")
     return dict(sorted(pages.items()))
+
+
+def pages_at(site: Site, paths: Iterable[str]) -> dict[str, str] | None:
+    """The pages that the files at these paths are, each with its mark as in `list_pages`. None where only a listing tells
+    what became of the folder: something is not there any more, or it is a folder, or a link."""
+    root, base = Path(os.path.abspath(site.start)), base_url(site)
+    pages: dict[str, str] = {}
+    for path in map(Path, map(os.path.abspath, paths)):
+        if path.is_relative_to(root) and not all(map(_holds_pages, path.relative_to(root).parts)):
+            continue
+        try:
+            inside, kind = path.relative_to(root), path.lstat().st_mode
+        except (OSError, ValueError):
+            return None
+        if stat.S_ISDIR(kind) or stat.S_ISLNK(kind):
+            return None
+        if _is_page(path):
+            pages[_key(base, inside)] = _mark(path)
+    return {key: mark for key, mark in pages.items() if in_scope(site, key)}
+
+
+def _holds_pages(folder: str) -> bool:
+    return not folder.startswith(".") and folder not in _NOT_PAGES
+
+
+def _is_page(path: Path) -> bool:
+    return path.suffix.lower() in _PAGE_SUFFIXES and not path.name.startswith(".")
+
+
+def _key(base: str, inside: Path) -> str:
+    return page_key(base + quote(os.fsencode(inside.as_posix())))
 
 
 def what_it_holds(site: Site) -> str:

@@ -27,7 +27,8 @@ class CycleSummary:
     (not there, no HTML, noindex, …; until the site gives one), those that were announced as `gone`,
     and those `held` that would go, but the guard keeps them. `warnings`: why pages could not be listed as usual. `stopped`:
     so many pages answer with something else that nothing was believed. `empty`: the site gave no page, and none was known.
-    `astray`: its list of pages, or its start, led nowhere."""
+    `astray`: its list of pages, or its start, led nowhere. `wants_listing`: of pages that were named, one may be new, may
+    have moved or may go, and was left to a cycle that looks at the whole site."""
 
     site: str
     found: int = 0
@@ -44,6 +45,7 @@ class CycleSummary:
     stopped: bool = False
     empty: bool = False
     astray: bool = False
+    wants_listing: bool = False
 
     @property
     def problem(self) -> str | None:

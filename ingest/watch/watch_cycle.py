@@ -2,7 +2,7 @@
 
 Most cycles read and look at what is due and nothing else. What needs the whole site (its listing, what is absent from it,
 which new page is an old one that moved, how many would go) is done when a listing is due; a page that turns out to need it
-waits until then.
+waits until then. Where pages are named, these alone are looked at, and one that needs the whole site is told of.
 
 Nothing is kept in memory from cycle to cycle, and nothing here changes a record: whoever kills a watcher, or
 starts two, loses and harms nothing. What was not announced is found again by the next cycle.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -50,7 +50,8 @@ _UNLISTED = "unlisted"
 
 class WatchCycle:
     """One for each cycle. `reader` reads the site's pages, `fetcher` its listing. Raises store and log errors, which end
-    the cycle, and SiteUnusable if `everything` is wanted. `listing`: the site is listed, due or not. `progress` is called when something was done."""
+    the cycle, and SiteUnusable if `everything` is wanted. `listing`: the site is listed, due or not. `named`: by key, each with
+    what a listing would say of its last change, None where that is not known. `progress` is called when something was done."""
 
     def __init__(
         self,
@@ -66,6 +67,7 @@ class WatchCycle:
         chance: random.Random,
         workers: int = 8,
         listing: bool = False,
+        named: Mapping[str, str | None] | None = None,
         everything: Everything | None = None,
         progress: Callable[[], None] = lambda: None,
     ) -> None:
@@ -78,6 +80,7 @@ class WatchCycle:
         self._guard = guard
         self._workers = workers
         self._list_it = listing
+        self._named = named
         self._everything = everything
         self._progress = progress
         self._chance = chance
@@ -86,7 +89,7 @@ class WatchCycle:
         self._waiting_asked = False
         self._frontier: Frontier | None = None
         self._looked: set[str] = set()
-        self._lastmods: Mapping[str, str] = {}
+        self._lastmods: Mapping[str, str | None] = named or {}
         self._gave_page = False
         self._not_found: set[str] = set()
         self.summary = CycleSummary(site.name)
@@ -95,6 +98,10 @@ class WatchCycle:
         self._began, summary = self._clock.now(), self.summary
         await self._states.read_whole()
         self._whole = self._everything is not None or self._list_it
+        if self._named is not None:
+            await self._look_at(self._named)
+            log.info("named_pages_watched", site=self._site.name, wants_listing=summary.wants_listing, **summary.counts)
+            return summary
         self._whole = self._whole or schedule.is_listing_due(self._states.whole, self._began)
         if not self._whole:
             await self._look_at_due()
@@ -119,11 +126,14 @@ class WatchCycle:
         """Where someone asked for a page that needs the whole site, that comes now."""
         due = [state.key for state in await self._states.read_due(self._began)]
         self._known = frozenset(due)
+        await self._look_at(due)
+        await self._states.passed(self._began)
+
+    async def _look_at(self, keys: Iterable[str]) -> None:
         source: Source = "links" if self._states.whole.sent == "links" else "sitemap"
-        in_site = [key for key in due if in_scope(self._site, key)]
+        in_site = [key for key in keys if in_scope(self._site, key)]
         self._frontier = Frontier(self._site, source, [], known=in_site, complete=False, traps=self._traps())
         await self._visit_all(self._frontier)
-        await self._states.passed(self._began)
 
     async def _look_at_all(self) -> None:
         began, summary = self._clock.now(), self.summary
@@ -241,6 +251,7 @@ class WatchCycle:
         key, now = page_key(url), self._clock.now()
         state, lastmod = await self._states.look_up(key), self._lastmods.get(key)
         hinted = not state.failures and schedule.is_hinted(state, lastmod, self._site)
+        due = due or (self._named is not None and key in self._named)
         if key in self._looked or not (due or hinted or self._is_due(state, now)):
             return ()
         self._looked.add(key)
@@ -250,6 +261,9 @@ class WatchCycle:
             record = stored.record if stored else None
             if not self._whole and record and record.state in ("gone", "moved") and self._is_at_rest(state):
                 await self._states.rested(state)
+                return ()
+            if record is None and self._named is not None and key in self._named:
+                self.summary.wants_listing = True  # it may be an old one that moved
                 return ()
             reading = await self._read(key, record, state, now)
             links = (*reading.links, reading.target) if reading.target else reading.links
@@ -356,7 +370,9 @@ class WatchCycle:
         return verdict.kind != "same"
 
     async def _wait(self, key: str, record: PageRecord | None) -> None:
-        if schedule.is_asked(self._states.of(key), self._states.whole, self._clock.now()):
+        if self._named is not None and key in self._named:
+            self.summary.wants_listing = True
+        elif schedule.is_asked(self._states.of(key), self._states.whole, self._clock.now()):
             self._waiting_asked = True
             self._looked.discard(key)
         else:

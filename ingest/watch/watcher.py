@@ -1,24 +1,31 @@
 """The watcher of a site: a watch cycle every few minutes, and at once when someone says that something changed, or, in a
-folder, the operating system does (watchfiles)."""
+folder, the operating system does (watchfiles).
+
+Pages that are named, by the webhook or by files that were written anew, cost themselves and nothing else: they are looked
+at beside the cycles, those that are named meanwhile together. Only where one of them turns out to be new, to have moved or to
+go, the site is looked at as a whole.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import random
-from collections.abc import AsyncIterator, Callable, Iterable
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import NoReturn
 
 import structlog
-from watchfiles import awatch
+from watchfiles import Change, awatch
 
 from ingest.errors import IngestError, SiteUnusable
 from ingest.events.announce import Announcer, to_log
 from ingest.indexing.page_reader import PageReader
 from ingest.model import Site
 from ingest.ports import Clock, EventLog, Fetcher, PageParser, TreeStore, WatchState
+from ingest.sites.folder import pages_at
 from ingest.sites.scope import in_scope
 from ingest.urls import page_key
 from ingest.watch.cycle_summary import CycleSummary
@@ -30,6 +37,10 @@ log = structlog.get_logger()
 
 MAX_BACKOFF_SECONDS = 3_600.0
 """Between two cycles while a store or the log does not answer."""
+MAX_NAMED_PAGES = 1_000
+"""Where more are named at once, the whole site is looked at instead."""
+MAX_UNQUIET_SECONDS = 20.0
+"""A folder that goes on changing is listed all the same."""
 
 
 class SiteWatcher:
@@ -63,11 +74,16 @@ class SiteWatcher:
         self._workers = workers
         self._chance = chance or random.Random()
         self._woken = asyncio.Event()
+        self._named: dict[str, str | None] = {}
+        self._news = asyncio.Event()
         self.list_next = True  # what the settings say of a site may have changed while nobody watched
 
-    async def cycle(self) -> CycleSummary:
-        """Look at what is due. A site that cannot be opened is an alert, not an error. Raises store and log errors."""
-        listing, self.list_next = self.list_next, False
+    async def cycle(self, named: Mapping[str, str | None] | None = None) -> CycleSummary:
+        """Look at what is due, or only at what is named (WatchCycle). A site that cannot be opened is an alert, not an error.
+        Raises store and log errors."""
+        listing = False
+        if named is None:
+            listing, self.list_next = self.list_next, False
         try:
             async with self._open_fetcher(self.site) as fetcher:
                 return await WatchCycle(
@@ -82,6 +98,7 @@ class SiteWatcher:
                     chance=self._chance,
                     workers=self._workers,
                     listing=listing,
+                    named=named,
                 ).run()
         except SiteUnusable as error:
             log.warning("site_unusable", site=self.site.name, reason=str(error))
@@ -89,15 +106,17 @@ class SiteWatcher:
             return CycleSummary(self.site.name, warnings=[str(error)])
 
     async def ask(self, urls: Iterable[str] | None = None) -> int:
-        """Someone says that these pages changed (None: any may have): they are looked at in full by the next cycle, which
-        comes at once here, and in due time at any other watcher of the site. How many are pages of the site."""
+        """Someone says that these pages changed (None: any may have): they are looked at in full, at once here, and in due
+        time at any other watcher of the site. How many are pages of the site."""
         keys = [site_key(self.site.name)]
         if urls is not None:
             keys = sorted({page_key(url) for url in urls if in_scope(self.site, url)})
         for key in keys:
             await self._trees.watch(replace(await self._state(key), asked_at=self._clock.now(), due_at=None))
-        if keys:
+        if urls is None:
             self._woken.set()
+        else:
+            self._name(dict.fromkeys(keys))
         return len(keys)
 
     async def run(self) -> NoReturn:
@@ -107,6 +126,7 @@ class SiteWatcher:
             async with asyncio.TaskGroup() as group:
                 if self.site.is_folder:
                     group.create_task(self._listen(stop))
+                group.create_task(self._keep_looking())
                 await self._keep_watching()
         finally:
             stop.set()
@@ -132,27 +152,66 @@ class SiteWatcher:
             except TimeoutError:
                 continue
 
+    def _name(self, pages: Mapping[str, str | None]) -> None:
+        """These are looked at soon, each once however often it is named until then."""
+        self._named.update(pages)
+        if len(self._named) > MAX_NAMED_PAGES:
+            self._named.clear()
+            self._list_now()
+        elif self._named:
+            self._news.set()
+
+    def _list_now(self) -> None:
+        self.list_next = True
+        self._woken.set()
+
+    async def _keep_looking(self) -> NoReturn:
+        """At what is named, beside the cycles. What goes wrong here is left to the next cycle."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            named, self._named = self._named, {}
+            try:
+                wants_listing = (await self.cycle(named)).wants_listing
+            except IngestError as error:
+                log.warning("named_pages_failed", site=self.site.name, pages=len(named), reason=str(error))
+                wants_listing = True
+            if wants_listing:
+                self._list_now()
+
     async def _listen(self, stop: asyncio.Event) -> None:
-        """Wake when files change, while that can be watched; the folder is listed when that is due all the same."""
+        """Hear of files that change, while that can be watched; the folder is listed when that is due all the same. Pages
+        written anew are looked at by themselves; for any other change the folder is listed, once it is quiet."""
+        unlisted: float | None = None
         while not stop.is_set():
             try:
-                async for files in folder_changes(self.site.start, stop):
-                    log.info("files_changed", site=self.site.name, files=files)
-                    self.list_next = True
-                    self._woken.set()
+                async for paths in folder_changes(self.site.start, stop):
+                    now = time.monotonic()
+                    if paths:
+                        log.info("files_changed", site=self.site.name, files=len(paths))
+                        pages = await asyncio.to_thread(pages_at, self.site, paths)
+                        unlisted = unlisted or (now if pages is None else None)
+                        self._name(pages or {})
+                    if unlisted and (not paths or now - unlisted > MAX_UNQUIET_SECONDS):
+                        unlisted = None
+                        self._list_now()
             except SiteUnusable as error:
                 log.info("folder_not_watched", site=self.site.name, reason=str(error))
+                if unlisted:
+                    unlisted = None
+                    self._list_now()
                 await asyncio.sleep(self._every)
 
     async def _state(self, key: str) -> WatchState:
         return await self._trees.watched(key) or WatchState(key, self.site.name)
 
 
-async def folder_changes(folder: str, stop: asyncio.Event, quiet: float = 2.0) -> AsyncIterator[int]:
-    """After each burst of changes, once nothing more has changed for `quiet` seconds (at most ten times as long), how
-    many files it touched. Ends when `stop` is set, and when another folder has taken this one's place (a build that
-    is swapped in): listen anew then. Raises SiteUnusable where the folder is not there or cannot be watched (too
-    few watches): then it must be scanned."""
+async def folder_changes(folder: str, stop: asyncio.Event, quiet: float = 0.25) -> AsyncIterator[frozenset[str]]:
+    """After each burst of changes, once nothing more has changed for `quiet` seconds (at most ten times as long), the paths
+    that it touched, but for what came and went; and again none each second in which nothing changes. Ends when `stop` is set,
+    and when another folder has taken this one's place (a build that is swapped in), with the folder itself as what
+    changed: listen anew then. Raises SiteUnusable where the folder is not there or cannot be watched (too few watches): then
+    it must be scanned."""
     pause = int(quiet * 1000)
     watched = await asyncio.to_thread(_identity, folder)
     if watched is None:
@@ -167,13 +226,17 @@ async def folder_changes(folder: str, stop: asyncio.Event, quiet: float = 2.0) -
             yield_on_timeout=True,
             ignore_permission_denied=True,
         ):
-            replaced = await asyncio.to_thread(_identity, folder) != watched
-            if changes or replaced:
-                yield max(len(changes), 1)
-            if replaced:
+            if await asyncio.to_thread(_identity, folder) != watched:
+                yield frozenset([folder])
                 return
+            yield await asyncio.to_thread(_touched, changes)
     except (OSError, RuntimeError) as error:
         raise SiteUnusable(f"The folder {folder} cannot be watched ({error}); it is scanned instead") from error
+
+
+def _touched(changes: set[tuple[Change, str]]) -> frozenset[str]:
+    came = {path for change, path in changes if change is Change.added}
+    return frozenset(path for _, path in changes if path not in came or os.path.lexists(path))
 
 
 def _identity(folder: str) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ import pytest
 from ingest.errors import Blocked, FetchFailed, SiteUnusable
 from ingest.model import Site
 from ingest.sites.discover import discover
-from ingest.sites.folder import FolderFetcher, list_pages
+from ingest.sites.folder import FolderFetcher, list_pages, pages_at
 
 BASE = "https://docs.example.test/en/"
 
@@ -45,6 +45,24 @@ def published(docs: Path, **changes: object) -> Site:
 def test_all_html_files_are_listed_in_order_without_hidden_ones_and_assets(docs: Path) -> None:
     names = ["guide/a%20b%23%C3%BC.html", "guide/index.html", "index.html", "old.HTM", "x.xhtml"]
     assert list(list_pages(published(docs))) == [BASE + name for name in names]
+
+
+def test_files_are_told_as_the_pages_that_a_listing_tells(docs: Path) -> None:
+    site = published(docs)
+    files = [str(path) for path in docs.rglob("*") if path.is_file()]
+    assert dict(sorted((pages_at(site, files) or {}).items())) == list_pages(site)
+    assert pages_at(published(docs, exclude=("/guide/",)), [str(docs / "guide/index.html")]) == {}
+
+
+@pytest.mark.parametrize("path", ["", "guide", "none.html", "none", "link.html", "../secret.html"])
+def test_what_files_do_not_tell_is_left_to_a_listing(docs: Path, path: str) -> None:
+    (docs / "link.html").symlink_to("index.html")
+    assert pages_at(published(docs), [str(docs / "index.html"), str(docs / path)]) is None
+
+
+@pytest.mark.parametrize("path", [".index.html.swp", ".git/HEAD", "_static/none.html", "style.css"])
+def test_files_that_are_never_listed_are_nothing_to_look_at(docs: Path, path: str) -> None:
+    assert pages_at(published(docs), [str(docs / path)]) == {}
 
 
 async def test_every_listed_page_can_be_fetched(docs: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from ingest.model import Site
+from ingest.sites.folder import pages_at
+from ingest.watch.cycle_summary import CycleSummary
 from ingest.watch.schedule import site_key
 from ingest.watch.watcher import SiteWatcher
-from tests.fakes.docsite import DocSite, redirect, status
+from tests.fakes.docsite import DocSite, redirect, slow, status
 from tests.fakes.pipeline import Pipeline, pipeline
 from tests.fakes.publishing import many, publish, write
 from tests.fakes.site import html
+from tests.waiting import eventually
 
 
 class NoWholeSite:
@@ -160,17 +163,144 @@ async def test_a_site_is_listed_the_more_seldom_the_longer_that_takes(pipe: Pipe
     assert (whole.due_at - began).total_seconds() == pytest.approx(1000, rel=0.01)
 
 
-async def test_changed_files_are_listed_at_once(tmp_path: Path) -> None:
-    folder = tmp_path / "html"
-    write(folder, a=html("A", "<p>Page a.</p>"))
-    async with pipeline(Site("docs", str(folder))) as pipe:
-        await pipe.settle()
-        watcher = await between_listings(pipe)
-        running = asyncio.create_task(watcher.run())
+# --- pages that are named
+
+
+@asynccontextmanager
+async def running(watcher: SiteWatcher) -> AsyncIterator[None]:
+    """With a limit on how long what is waited for may take."""
+    task = asyncio.create_task(watcher.run())
+    try:
         async with asyncio.timeout(30):
-            while len(await pipe.sent()) < 2:
-                write(folder, a=html("A", "<p>Page a, edited.</p>"))
-                await asyncio.sleep(0.5)
-        running.cancel()
+            yield
+    finally:
+        task.cancel()
         with suppress(asyncio.CancelledError):
-            await running
+            await task
+
+
+@pytest.fixture
+def named(pipe: Pipeline, docs: DocSite) -> Callable[..., Awaitable[CycleSummary]]:
+    """Looks at these pages alone, while nobody may ask for everything, and nothing is due."""
+
+    async def look(*paths: str) -> CycleSummary:
+        watcher = await between_listings(pipe)
+        real, pipe.trees = pipe.trees, NoWholeSite(pipe.trees)  # type: ignore[assignment]
+        docs.requests.clear()
+        summary = await pipe.watcher().cycle(dict.fromkeys(map(docs.url, paths)))
+        pipe.trees = real
+        assert watcher.list_next is False
+        return summary
+
+    return look
+
+
+async def test_named_pages_cost_themselves(
+    pipe: Pipeline, docs: DocSite, named: Callable[..., Awaitable[CycleSummary]]
+) -> None:
+    docs.pages["/p1"] = html("Page 1", "<p>This is page number 1, edited.</p>")
+    summary = await named("/p1", "/p2")
+    assert summary.counts == {"changed": 1, "same": 1}
+    assert not summary.wants_listing
+    assert [docs.count(path) for path in ("/p1", "/p2", "/p3", "/sitemap.xml")] == [1, 1, 0, 0]
+    later = {state.key: state.due_at async for state in pipe.trees.watching("docs")}
+    assert later[docs.url("/p3")] == later[docs.url("/p9")] != later[docs.url("/p1")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [status(410), status(404), redirect("/p2", 301), html("Log in", "<p>Your name and your password, please.</p>")],
+    ids=["gone", "missing", "moved", "another text"],
+)
+async def test_a_named_page_that_is_no_edit_is_left_to_a_listing(
+    pipe: Pipeline, docs: DocSite, named: Callable[..., Awaitable[CycleSummary]], answer: Any
+) -> None:
+    docs.pages["/p1"] = answer
+    before = await pipe.sent()
+    summary = await named("/p1")
+    assert (summary.wants_listing, summary.counts) == (True, {})
+    assert await pipe.sent() == before
+
+
+async def test_a_new_page_that_is_named_is_not_even_read(
+    pipe: Pipeline, docs: DocSite, named: Callable[..., Awaitable[CycleSummary]]
+) -> None:
+    docs.pages["/new"] = html("New", "<p>A new page.</p>")
+    assert (await named("/new")).wants_listing
+    assert docs.count("/new") == 0
+
+
+async def test_named_pages_do_not_wait_for_a_cycle_that_takes_long(pipe: Pipeline, docs: DocSite) -> None:
+    watcher = await between_listings(pipe)
+    docs.pages["/p1"] = slow(60, "too late")
+    docs.requests.clear()
+    async with running(watcher):
+        await watcher.ask()
+        await eventually(lambda: len(docs.requests) >= 10)
+        docs.pages["/p2"] = html("Page 2", "<p>This is page number 2, edited.</p>")
+        sent = len(await pipe.sent())
+        await watcher.ask([docs.url("/p2")])
+        await watcher.ask([docs.url("/p2")])
+        await has_sent(pipe, sent + 1)
+
+
+async def test_a_named_page_that_is_new_is_indexed_at_once(pipe: Pipeline, docs: DocSite) -> None:
+    watcher = await between_listings(pipe)
+    async with running(watcher):
+        docs.pages["/new"] = html("New", "<p>In no sitemap.</p>")
+        sent = len(await pipe.sent())
+        await watcher.ask([docs.url("/new")])
+        await has_sent(pipe, sent + 1)
+
+
+@pytest.fixture
+async def shelf(tmp_path: Path) -> AsyncIterator[Pipeline]:
+    """Pages p0 … p9 in a folder, indexed."""
+    write(tmp_path / "html", **many(10))
+    async with pipeline(Site("docs", str(tmp_path / "html"))) as pipe:
+        await pipe.settle()
+        yield pipe
+
+
+async def has_sent(pipe: Pipeline, events: int) -> None:
+    async def sent() -> bool:
+        return len(await pipe.sent()) >= events
+
+    await eventually(sent)
+
+
+async def test_a_file_written_anew_costs_its_page(shelf: Pipeline, tmp_path: Path) -> None:
+    watcher = await between_listings(shelf)
+    shelf.trees = NoWholeSite(shelf.trees)  # type: ignore[assignment]
+    fresh = shelf.watcher()
+    fresh.list_next = False
+    async with running(fresh):
+        await asyncio.sleep(0.5)  # nobody says when it has begun to listen
+        write(tmp_path / "html", p1=html("Page 1", "<p>This is page number 1, edited.</p>"))
+        (tmp_path / "html" / "logo.png").write_bytes(b"...")
+        await has_sent(shelf, 11)
+    state = await shelf.trees.watched((tmp_path / "html" / "p1.html").as_uri())
+    assert state is not None
+    assert state.lastmod == pages_at(shelf.site, [str(tmp_path / "html" / "p1.html")])[state.key]  # type: ignore[index]
+    assert watcher.list_next is False
+
+
+async def test_a_new_file_is_indexed_at_once(shelf: Pipeline, tmp_path: Path) -> None:
+    watcher = await between_listings(shelf)
+    async with running(watcher):
+        await asyncio.sleep(0.5)
+        write(tmp_path / "html", new=html("New", "<p>A new page.</p>"))
+        await has_sent(shelf, 11)
+
+
+async def test_a_file_that_is_gone_is_missed_at_once(shelf: Pipeline, tmp_path: Path) -> None:
+    watcher = await between_listings(shelf)
+    async with running(watcher):
+        await asyncio.sleep(0.5)
+        (tmp_path / "html" / "p1.html").unlink()
+
+        async def missed() -> bool:
+            state = await shelf.trees.watched((tmp_path / "html" / "p1.html").as_uri())
+            return state is not None and state.misses > 0
+
+        await eventually(missed)
