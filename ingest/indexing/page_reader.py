@@ -19,11 +19,13 @@ from ingest.errors import FetchFailed, PageTooLarge
 from ingest.model import Document, Page, Site
 from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher, PageParser
-from ingest.sites.scope import base_url
+from ingest.sites.scope import base_url, in_scope
 from ingest.text.likeness import Likeness, alike
 from ingest.tree.induced_headings import divisible, split
 from ingest.urls import equivalent, page_key
 
+MAX_MOVES_FOLLOWED = 5
+"""So many pages that lead on to another are followed; beyond that they lead nowhere."""
 MAX_REMEMBERED_PAGES = 256
 """Readings that are kept where one is read by two: enough for what 16 workers have in hand and for the new pages of a site,
 which wait until it is known which of them are old ones that moved."""
@@ -97,6 +99,18 @@ class PageReader:
             if len(self._remembered) > self._remember:
                 self._remembered.popitem(last=False)
         return reading
+
+    async def destination(self, target: str) -> tuple[str, PageReading] | None:
+        """The key where a page that moved to `target` is now, and what that gives. None if it is no page of the site."""
+        for _ in range(MAX_MOVES_FOLLOWED):
+            if not in_scope(self._site, target):
+                return None
+            key = page_key(target)
+            reading = await self.read(key, target)
+            if reading.kind != "moved" or reading.target is None:
+                return key, reading
+            target = reading.target
+        return None
 
     async def probe(self) -> None:
         """Learn anew what the site answers for pages that are not there: servers give one thing for files, another for

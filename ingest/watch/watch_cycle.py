@@ -43,8 +43,6 @@ from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
 
-MAX_MOVES_FOLLOWED = 5
-"""So many pages that lead on to another are followed; beyond that they lead nowhere."""
 _UNLISTED = "unlisted"
 
 
@@ -67,7 +65,7 @@ class WatchCycle:
         chance: random.Random,
         workers: int = 8,
         listing: bool = False,
-        named: Mapping[str, str | None] | None = None,
+        named: Mapping[str, str | None] = {},
         everything: Everything | None = None,
         progress: Callable[[], None] = lambda: None,
     ) -> None:
@@ -89,7 +87,7 @@ class WatchCycle:
         self._waiting_asked = False
         self._frontier: Frontier | None = None
         self._looked: set[str] = set()
-        self._lastmods: Mapping[str, str | None] = named or {}
+        self._lastmods = named
         self._gave_page = False
         self._not_found: set[str] = set()
         self.summary = CycleSummary(site.name)
@@ -97,21 +95,19 @@ class WatchCycle:
     async def run(self) -> CycleSummary:
         self._began, summary = self._clock.now(), self.summary
         await self._states.read_whole()
-        self._whole = self._everything is not None or self._list_it
-        if self._named is not None:
+        wanted = self._everything is not None or self._list_it
+        self._whole = not self._named and (wanted or schedule.is_listing_due(self._states.whole, self._began))
+        if self._named:
             await self._look_at(self._named)
-            log.info("named_pages_watched", site=self._site.name, wants_listing=summary.wants_listing, **summary.counts)
-            return summary
-        self._whole = self._whole or schedule.is_listing_due(self._states.whole, self._began)
-        if not self._whole:
+        elif not self._whole:
             await self._look_at_due()
             self._whole = self._waiting_asked
         if self._whole:
             await self._look_at_all()
         log.info(
-            "site_watched",
+            "named_pages_watched" if self._named else "site_watched",
             site=self._site.name,
-            looked_at="all" if self._whole else "due",
+            looked_at="all" if self._whole else "named" if self._named else "due",
             removed=len(summary.gone),
             held=len(summary.held),
             **summary.counts,
@@ -251,8 +247,8 @@ class WatchCycle:
         key, now = page_key(url), self._clock.now()
         state, lastmod = await self._states.look_up(key), self._lastmods.get(key)
         hinted = not state.failures and schedule.is_hinted(state, lastmod, self._site)
-        due = due or (self._named is not None and key in self._named)
-        if key in self._looked or not (due or hinted or self._is_due(state, now)):
+        due = due or hinted or key in self._named
+        if key in self._looked or not (due or self._is_due(state, now)):
             return ()
         self._looked.add(key)
         links: Sequence[str] = ()
@@ -262,7 +258,7 @@ class WatchCycle:
             if not self._whole and record and record.state in ("gone", "moved") and self._is_at_rest(state):
                 await self._states.rested(state)
                 return ()
-            if record is None and self._named is not None and key in self._named:
+            if record is None and key in self._named:
                 self.summary.wants_listing = True  # it may be an old one that moved
                 return ()
             reading = await self._read(key, record, state, now)
@@ -370,7 +366,7 @@ class WatchCycle:
         return verdict.kind != "same"
 
     async def _wait(self, key: str, record: PageRecord | None) -> None:
-        if self._named is not None and key in self._named:
+        if key in self._named:
             self.summary.wants_listing = True
         elif schedule.is_asked(self._states.of(key), self._states.whole, self._clock.now()):
             self._waiting_asked = True
@@ -390,7 +386,7 @@ class WatchCycle:
             await self._do([Job(ready_now.state, partial(self._moves.announce, ready_now)) for ready_now in ready])
 
     async def _moved(self, record: PageRecord | None, state: WatchState, target: str) -> None:
-        found = await self._destination(target)
+        found = await self._reader.destination(target)
         is_start = not self._site.is_folder and state.key == page_key(self._site.start)
         if is_start and not in_scope(self._site, target):
             self.summary.astray = True
@@ -402,18 +398,6 @@ class WatchCycle:
             await self._lost(state, Classification("missed", f"redirects to {target}, which is no page of this site"))
         else:
             await self._states.kept(state)
-
-    async def _destination(self, target: str) -> tuple[str, PageReading] | None:
-        """The key where a page that moved is now, and what that gives. None if it is no page of the site."""
-        for _ in range(MAX_MOVES_FOLLOWED):
-            if not in_scope(self._site, target):
-                return None
-            key = page_key(target)
-            reading = await self._reader.read(key, target)
-            if reading.kind != "moved" or reading.target is None:
-                return key, reading
-            target = reading.target
-        return None
 
     async def _lost(self, state: WatchState, verdict: Classification) -> None:
         if verdict.kind == "missed":
@@ -434,7 +418,7 @@ class WatchCycle:
         duplicates: Sequence[str],
     ) -> Suspect:
         says, lacking = reading.likeness, verdict.reason if verdict.kind == "turned" else None
-        found = await self._destination(reading.target) if verdict.kind == "moved" and reading.target else None
+        found = await self._reader.destination(reading.target) if verdict.kind == "moved" and reading.target else None
         if verdict.kind == "moved":
             says = found[1].likeness if found else None
             lacking = None if found else f"redirects to {reading.target}, which is no page of this site"

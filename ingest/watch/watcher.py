@@ -78,11 +78,11 @@ class SiteWatcher:
         self._news = asyncio.Event()
         self.list_next = True  # what the settings say of a site may have changed while nobody watched
 
-    async def cycle(self, named: Mapping[str, str | None] | None = None) -> CycleSummary:
+    async def cycle(self, named: Mapping[str, str | None] = {}) -> CycleSummary:
         """Look at what is due, or only at what is named (WatchCycle). A site that cannot be opened is an alert, not an error.
         Raises store and log errors."""
         listing = False
-        if named is None:
+        if not named:
             listing, self.list_next = self.list_next, False
         try:
             async with self._open_fetcher(self.site) as fetcher:
