@@ -23,6 +23,9 @@ NodeKind = Literal["page", "heading", "definition", "induced"]
 RecordState = Literal["live", "alias", "moved", "gone", "skipped"]
 SkipReason = Literal["noindex", "redirect", "needs_javascript", "soft_404", "not_html", "too_large", "empty"]
 EventKind = Literal["changed", "removed"]
+NodeChangeKind = Literal["changed", "moved", "split", "went"]
+"""Of a section that was known: it says something else; the same in another place; something else, while words of it stand in
+other sections now; it is there no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +231,21 @@ def embedded_input(path_text: str, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeChange:
+    """What became of a section. `parts`: other sections that have words of it now and had them not before."""
+
+    node: str
+    kind: NodeChangeKind
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PageRecord:
     """What the TreeStore keeps of one page key: the truth.
 
     `page` is there only while the state is live. `target` is the page key that an alias stands for or
-    a moved page went to. `seq` is the last event that was handled. Times are UTC."""
+    a moved page went to. `seq` is the last event that was handled. Times are UTC. `node_changes`: what writing this record
+    changed for sections that were known; it stays here until it has surely been told (docs.nodes)."""
 
     key: str
     site: str
@@ -246,6 +259,22 @@ class PageRecord:
     reason: str | None = None
     chunk_ids: tuple[str, ...] = ()
     analyser_version: str = ""
+    node_changes: tuple[NodeChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodesEvent:
+    """Sections of a page changed (topic docs.nodes). `id` is the same however often it is told. `key` and `state` are the
+    page's, `target` the page that has its place now; `seq` is the last event that the page had handled then."""
+
+    id: str
+    key: str
+    site: str
+    seq: int
+    state: RecordState
+    at: datetime
+    changes: tuple[NodeChange, ...]
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
 from deploy.settings.stores import EventsSettings
 from deploy.wiring.stores import SystemClock
+from ingest.events.announce import Tell, tell_nodes
 from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import Keeping
+from ingest.model import PageRecord
 from ingest.ports import EventLog
 
 if TYPE_CHECKING:
@@ -30,6 +33,23 @@ async def open_events(settings: Settings) -> AsyncIterator[EventLog]:
     folder.mkdir(parents=True, exist_ok=True)
     async with SqliteEventLog(folder / "events.sqlite", SystemClock(), keeping=keeping) as sqlite:
         yield sqlite
+
+
+@asynccontextmanager
+async def open_telling(settings: Settings) -> AsyncIterator[Tell]:
+    """To the log that the settings choose, for who needs it for nothing else: it is opened when there is something to tell,
+    which a first index has not. What it gives raises IngestError."""
+    async with AsyncExitStack() as stack:
+        opened: list[Tell] = []
+        opening = asyncio.Lock()
+
+        async def tell(record: PageRecord) -> None:
+            async with opening:
+                if not opened:
+                    opened.append(tell_nodes(await stack.enter_async_context(open_events(settings))))
+            await opened[0](record)
+
+        yield tell
 
 
 def _kafka(events: EventsSettings, keeping: Keeping) -> KafkaEventLog:

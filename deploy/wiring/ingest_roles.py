@@ -12,7 +12,7 @@ from deploy.serving.health import Check
 from deploy.serving.roles import Role
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_fetcher
-from ingest.events.announce import Announcer, to_log
+from ingest.events.announce import Announcer, tell_nodes, to_log
 from ingest.events.topics import PAGES
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
@@ -75,7 +75,7 @@ async def open_indexing(stores: Stores, events: EventLog, sites: Mapping[str, Si
     """The service that brings the stores in step with the events of `sites`."""
 
     def make(site: Site, fetcher: Fetcher) -> Indexer:
-        return stores.indexer(site, stores.reader(site, fetcher))
+        return stores.indexer(site, stores.reader(site, fetcher), tell_nodes(events))
 
     async with Indexers(sites, make=make, open_fetcher=open_fetcher, clock=stores.clock) as indexers:
         yield IndexerService(

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from deploy.settings.root import Settings
 from ingest.embedding.batching import BatchingEmbedder
 from ingest.embedding.weights import MINILM
+from ingest.events.announce import Tell
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.page_reader import PageReader
 from ingest.indexing.parse_process import ParseProcess
@@ -58,7 +59,7 @@ class Stores:
     def reader(self, site: Site, fetcher: Fetcher) -> PageReader:
         return PageReader(site, fetcher, self.parser, chance=random.Random(), notes=self.notes)
 
-    def indexer(self, site: Site, reader: PageReader) -> Indexer:
+    def indexer(self, site: Site, reader: PageReader, tell: Tell) -> Indexer:
         return Indexer(
             site,
             trees=self.trees,
@@ -67,6 +68,7 @@ class Stores:
             reader=reader,
             clock=self.clock,
             sizes=self.sizes,
+            tell=tell,
             rebuild=self.rebuild,
         )
 

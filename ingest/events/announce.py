@@ -1,13 +1,13 @@
 """Events about pages: numbered in the watch state first, then sent. A number that was reserved and never sent
-does no harm: numbers may have gaps."""
+does no harm: numbers may have gaps. And events about their sections, told from the record that was written."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
-from ingest.events.codec import dump_event
-from ingest.events.topics import PAGES
-from ingest.model import EventKind, PageEvent
+from ingest.events.codec import dump_event, dump_nodes
+from ingest.events.topics import NODES, PAGES
+from ingest.model import EventKind, NodesEvent, PageEvent, PageRecord, sha256
 from ingest.ports import Clock, EventLog, TreeStore
 from ingest.urls import page_key
 
@@ -53,3 +53,35 @@ class Announcer:
 
     async def removed(self, site: str, key: str, reason: str) -> None:
         await self._send(await next_event(self._trees, self._clock, site, key, "removed", reason=reason))
+
+
+MAX_CHANGES_AN_EVENT = 500
+"""Changes of one record in docs.nodes; with MAX_PARTS ids each they are at most 430,000 bytes (topics.MAX_RECORD_BYTES)."""
+
+Tell = Callable[[PageRecord], Awaitable[None]]
+"""Makes known what a record says of sections that changed. What is told twice is the same event twice."""
+
+
+async def told_nobody(record: PageRecord) -> None:
+    """Where there is no log."""
+
+
+def tell_nodes(log: EventLog) -> Tell:
+    """To docs.nodes. Raises log errors."""
+
+    async def tell(record: PageRecord) -> None:
+        for event in nodes_events(record):
+            await log.append(NODES, event.key, dump_nodes(event))
+
+    return tell
+
+
+def nodes_events(record: PageRecord) -> Iterator[NodesEvent]:
+    """None where nothing changed for sections that were known, several where much did."""
+    for start in range(0, len(record.node_changes), MAX_CHANGES_AN_EVENT):
+        changes = record.node_changes[start : start + MAX_CHANGES_AN_EVENT]
+        said = (part for change in changes for part in (change.node, change.kind, "|", *change.parts, "|"))
+        made_by = sha256(record.key, str(record.seq), record.state, record.target or "", *said)
+        yield NodesEvent(
+            made_by, record.key, record.site, record.seq, record.state, record.changed_at, changes, record.target
+        )

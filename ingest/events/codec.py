@@ -1,4 +1,4 @@
-"""Page events and dead letters as small JSON, and back. Pure.
+"""Page events, node events and dead letters as small JSON, and back. Pure.
 
 Every value carries "v", the version of its form. Fields that this version does not know are passed over; a higher
 version is not guessed at. What is no such value raises Undecodable, which says what is wrong with it.
@@ -16,13 +16,14 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from ingest.errors import Undecodable
-from ingest.model import PageEvent
+from ingest.model import NodesEvent, PageEvent
 from ingest.ports import Record
 
 FORMAT_VERSION = 1
 
 _T = TypeVar("_T")
 _EVENT = TypeAdapter(PageEvent)
+_NODES = TypeAdapter(NodesEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,15 @@ def dump_event(event: PageEvent) -> bytes:
 def load_event(value: bytes | None) -> PageEvent:
     """Raises Undecodable."""
     return loaded(value, "page event", _event)
+
+
+def dump_nodes(event: NodesEvent) -> bytes:
+    return dumped(_NODES.dump_python(event, mode="json", exclude_defaults=True))
+
+
+def load_nodes(value: bytes | None) -> NodesEvent:
+    """Raises Undecodable."""
+    return loaded(value, "node event", _nodes)
 
 
 def dump_dead(letter: DeadLetter) -> bytes:
@@ -66,6 +76,13 @@ def _event(fields: Mapping[str, Any]) -> PageEvent:
     event = _EVENT.validate_python(fields)
     if event.observed_at.tzinfo is None:
         raise ValueError("observed_at has no time zone")
+    return event
+
+
+def _nodes(fields: Mapping[str, Any]) -> NodesEvent:
+    event = _NODES.validate_python(fields)
+    if event.at.tzinfo is None:
+        raise ValueError("at has no time zone")
     return event
 
 

@@ -10,6 +10,9 @@ from ingest.errors import RecordTooLarge
 PAGES = "docs.pages"
 """What happened to pages (PageEvent); the key is the page key."""
 
+NODES = "docs.nodes"
+"""What happened to sections that were known (NodesEvent); the key is the page key."""
+
 PRIVATE = "bot."
 """What topics begin with that hold what people wrote."""
 

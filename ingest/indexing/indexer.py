@@ -3,7 +3,9 @@
  1. read the record; an event not newer than it is done. Fetch, parse; the same hash moves only seq and
     freshness.
  2. hand ids on from the old tree; cut chunks; embed the inputs that have no vector yet; upsert.
- 3. put the record by compare-and-set: the commit point. Lost the race: start again from 1.
+ 3. put the record by compare-and-set: the commit point. Lost the race: start again from 1. What it changed for sections
+    that were known stands in the record itself, and is told (docs.nodes) right after the commit; told again where the
+    event comes again, and before the record is replaced, so that no crash loses it. Nothing changed: nothing is told.
  4. delete the chunks that the index holds for the page and the record, read again, does not list.
 
 A crash anywhere leaves at worst chunks that no record lists; they are dropped at query time and swept
@@ -21,14 +23,16 @@ from typing import Literal, get_args
 import structlog
 
 from ingest.errors import Conflict
+from ingest.events.announce import Tell, told_nobody
 from ingest.indexing.duplicates import duplicates_of, original
 from ingest.indexing.page_reader import PageReader, PageReading
 from ingest.indexing.projection import Projection
-from ingest.model import PARSER_VERSION, Chunk, Page, PageEvent, PageRecord, Site, SkipReason
+from ingest.model import PARSER_VERSION, Chunk, NodeChange, Page, PageEvent, PageRecord, Site, SkipReason
 from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore, VersionedRecord
 from ingest.sites.scope import version_of
 from ingest.text.chunks import Sizes
 from ingest.tree.induced_headings import same_tree
+from ingest.tree.node_changes import node_changes
 from ingest.tree.node_identity import assign
 from ingest.urls import page_key
 
@@ -61,7 +65,7 @@ class Indexer:
     """Keeps the stores in step with the pages of one site. Any number of events may be handled side by
     side; events of one page must come one after the other. Raises FetchFailed and store errors; then
     nothing of the page has changed and the event may be handled again. `rebuild`: an unchanged page is
-    brought into the index again too (a lost index, another embedding model)."""
+    brought into the index again too (a lost index, another embedding model). `tell` hears of sections that changed."""
 
     def __init__(
         self,
@@ -73,6 +77,7 @@ class Indexer:
         reader: PageReader,
         clock: Clock,
         sizes: Sizes,
+        tell: Tell = told_nobody,
         rebuild: bool = False,
     ) -> None:
         self._site = site
@@ -80,6 +85,7 @@ class Indexer:
         self._projection = Projection(index, embedder, sizes)
         self._reader = reader
         self._clock = clock
+        self._tell = tell
         self._rebuild = rebuild
 
     async def handle(self, event: PageEvent) -> Outcome:
@@ -137,14 +143,16 @@ class Indexer:
     ) -> Outcome:
         old = stored.record if stored else None
         if old and old.page and same_tree(old.page, page) and self._current(old) and not self._rebuild:
-            await self._put(replace(old, seq=event.seq, checked_at=self._clock.now()), stored)
+            looked_at = replace(old, seq=event.seq, checked_at=self._clock.now(), node_changes=())
+            await self._put(looked_at, stored)
             return Outcome("unchanged", event.key, nodes=len(page.nodes), chunks=len(old.chunk_ids), links=links)
         before, handed_by = await self._tree_before(old, event.moved_from, duplicates)
         page = assign(page, before.nodes if before else None, event.key, event.seq)
         chunks = await self._projection.chunks(page, self._site.name, version, self._site.language)
         embedded = await self._projection.write(event.key, chunks, old, afresh=self._rebuild)
         try:
-            await self._put(self._live_record(event, old, page, version, chunks), stored)
+            changes = _told_of(before, page, page_moved=handed_by is not None)
+            await self._put(self._live_record(event, old, page, version, chunks, changes), stored)
         except Conflict:
             await self._take_back(event, chunks)
             raise
@@ -153,7 +161,13 @@ class Indexer:
         return Outcome(kind, event.key, nodes=len(page.nodes), chunks=len(chunks), embedded=embedded, links=links)
 
     def _live_record(
-        self, event: PageEvent, old: PageRecord | None, page: Page, version: str, chunks: Sequence[Chunk]
+        self,
+        event: PageEvent,
+        old: PageRecord | None,
+        page: Page,
+        version: str,
+        chunks: Sequence[Chunk],
+        changes: tuple[NodeChange, ...],
     ) -> PageRecord:
         now = self._clock.now()
         # What another parser makes of a page tells nothing of a change.
@@ -173,6 +187,7 @@ class Indexer:
             page=page,
             chunk_ids=tuple(chunk.id for chunk in chunks),
             analyser_version=self._projection.made_by,
+            node_changes=changes,
         )
 
     async def _settle(self, event: PageEvent, version: str, page: Page) -> str:
@@ -261,6 +276,8 @@ class Indexer:
         aliases that nobody has looked at yet."""
         if event.seq < record.seq:
             return ()
+        if record.node_changes:
+            await self._tell(record)
         await self._sweep(event.key, record.target)
         first = await self._settle(event, record.version, record.page) if record.page else record.target
         if event.moved_from and first and event.moved_from != first and await self._took_over(first, event.moved_from):
@@ -300,6 +317,7 @@ class Indexer:
             version=version_of(self._site, event.url),
             target=target,
             reason=reason,
+            node_changes=await self._went(old, target),
         )
         await self._put(record, stored)
         await self._sweep(event.key, target)
@@ -310,10 +328,14 @@ class Indexer:
         while True:
             stored = await self._trees.get(key)
             if stored and (stored.record.state, stored.record.target) == (state, target):
+                if stored.record.node_changes:
+                    await self._tell(stored.record)
                 await self._sweep(key, target)
             if stored is None or stored.record.state != "live":
                 return
+            went = await self._went(stored.record, target)
             record = replace(stored.record, state=state, target=target, page=None, chunk_ids=(), reason=None)
+            record = replace(record, node_changes=went)
             try:
                 await self._put(record, stored)
             except Conflict:
@@ -333,10 +355,23 @@ class Indexer:
             with suppress(Conflict):
                 await self._put(replace(stored.record, target=there.record.target), stored)
 
+    async def _went(self, old: PageRecord | None, target: str | None) -> tuple[NodeChange, ...]:
+        """What it means for the page's sections that it has none any more; those that stand on `target` now did not go."""
+        if old is None or old.page is None:
+            return ()
+        there = await self._trees.get(target) if target else None
+        nodes = there.record.page.nodes if there and there.record.page else ()
+        return tuple(change for change in node_changes(old.page.nodes, nodes) if change.kind != "moved")
+
     # --- small questions
 
     async def _put(self, record: PageRecord, stored: VersionedRecord | None) -> None:
+        """The commit. Whoever wrote what is replaced may have died before it was told."""
+        if stored and stored.record.node_changes:
+            await self._tell(stored.record)
         await self._trees.put(record, stored.revision if stored else None)
+        if record.node_changes:
+            await self._tell(record)
 
     def _is_done(self, event: PageEvent, record: PageRecord) -> bool:
         """What another model or version did last is done again: it may have written to an index that was just replaced."""
@@ -348,6 +383,13 @@ class Indexer:
         """Made by the parser, analyser and embedding model of today."""
         page = record.page
         return page is not None and page.parser_version == PARSER_VERSION and self._projection.fits(record)
+
+
+def _told_of(old: Page | None, new: Page, *, page_moved: bool) -> tuple[NodeChange, ...]:
+    """What another parser makes of a page tells nothing of a change."""
+    if old is None or old.parser_version != new.parser_version:
+        return ()
+    return node_changes(old.nodes, new.nodes, page_moved=page_moved)
 
 
 def _ids(page: Page) -> set[str]:

@@ -22,7 +22,7 @@ import structlog
 
 from deploy.wiring.stores import SystemClock
 from ingest.errors import IndexMismatch, StoreUnavailable
-from ingest.events.announce import Announcer, to_log
+from ingest.events.announce import Announcer, Tell, tell_nodes, to_log, told_nobody
 from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
@@ -71,7 +71,7 @@ def make_watcher(stores: Stores, events: EventLog, site: Site, parser: PageParse
     )
 
 
-def make_indexer(stores: Stores, site: Site, reader: PageReader) -> Indexer:
+def make_indexer(stores: Stores, site: Site, reader: PageReader, tell: Tell = told_nobody) -> Indexer:
     return Indexer(
         site,
         trees=stores.trees,
@@ -80,6 +80,7 @@ def make_indexer(stores: Stores, site: Site, reader: PageReader) -> Indexer:
         reader=reader,
         clock=SystemClock(),
         sizes=stores.sizes,
+        tell=tell,
     )
 
 
@@ -90,7 +91,8 @@ async def make_service(
     clock = SystemClock()
 
     def make(site: Site, fetcher: Fetcher) -> Indexer:
-        return make_indexer(stores, site, PageReader(site, fetcher, parser, chance=random.Random()))
+        reader = PageReader(site, fetcher, parser, chance=random.Random())
+        return make_indexer(stores, site, reader, tell_nodes(events))
 
     async with Indexers({site.name: site}, make=make, open_fetcher=open_fetcher, clock=clock) as indexers:
         yield IndexerService(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+STORES = ("put", "upsert", "delete")
+
 
 class Killed(BaseException):
     """The process ends here."""
 
 
 class Dies:
-    """Wraps stores: the process ends in front of the `write`-th write to any of them."""
+    """Wraps stores: the process ends in front of the `write`-th call of one of `writes` to any of them."""
 
-    def __init__(self, write: int) -> None:
+    def __init__(self, write: int, writes: tuple[str, ...] = STORES) -> None:
         self._left = write
+        self.writes = writes
 
     def __call__(self, store: Any) -> Any:
         return _Dying(store, self)
@@ -31,7 +34,7 @@ class _Dying:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._store, name)
-        if name not in ("put", "upsert", "delete"):
+        if name not in self._dies.writes:
             return method
 
         async def call(*args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -21,16 +21,16 @@ from typing import Any
 import httpx
 
 from deploy.wiring.stores import SystemClock
-from ingest.events.announce import Announcer, to_log
-from ingest.events.codec import DeadLetter, load_dead, load_event
+from ingest.events.announce import Announcer, tell_nodes, to_log
+from ingest.events.codec import DeadLetter, load_dead, load_event, load_nodes
 from ingest.events.sqlite import SqliteEventLog
-from ingest.events.topics import PAGES, dead_topic
+from ingest.events.topics import NODES, PAGES, dead_topic
 from ingest.events.workers import WorkerPolicy
 from ingest.indexing.indexer import Indexer
 from ingest.indexing.indexers import Indexers
 from ingest.indexing.page_reader import PageReader
 from ingest.indexing.service import INDEXER_GROUP, Attempts, IndexerService
-from ingest.model import Page, PageEvent, PageRecord, Site
+from ingest.model import NodesEvent, Page, PageEvent, PageRecord, Site
 from ingest.ports import ChunkIndex, Fetcher, TreeStore
 from ingest.sites.fetch import HttpFetcher
 from ingest.sites.folder import FolderFetcher
@@ -43,13 +43,16 @@ from ingest.watch.cycle_summary import CycleSummary, Everything
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from ingest.watch.watcher import SiteWatcher
+from tests.fakes.chunk_index import HeldChunks
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.site import ParseHere
+from tests.fakes.site import PagesFetcher, ParseHere
 
 SOON = WorkerPolicy(attempts=3, pause=0.01, longest=0.02, grace=5.0)
 PACE = Pace(first=600, soonest=300, slowest=86_400, full=604_800, misses=3, missing_for=86_400, jitter=0.0)
 
 
+BASE = "https://docs.example.test/"
+Pages = dict[str, str | int | tuple[int, str]]
 _MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 
 
@@ -119,6 +122,7 @@ class Pipeline:
             reader=reader,
             clock=self.clock,
             sizes=Sizes(60, 20),
+            tell=tell_nodes(wrap(self.events)),
             **more,
         )
 
@@ -210,6 +214,10 @@ class Pipeline:
         """All events that the log holds."""
         return [load_event(record.value) async for record in self.events.read(PAGES)]
 
+    async def told(self) -> list[NodesEvent]:
+        """What became of known sections, as the log holds it."""
+        return [load_nodes(record.value) async for record in self.events.read(NODES)]
+
     async def dead(self) -> list[DeadLetter]:
         return [load_dead(record.value) async for record in self.events.read(dead_topic(PAGES))]
 
@@ -236,3 +244,26 @@ async def pipeline(site: Site, **parts: Any) -> AsyncIterator[Pipeline]:
             SqliteEventLog(folder / "events.sqlite", SystemClock()) as events,
         ):
             yield Pipeline(site, trees, index, events, embedder, **parts)
+
+
+def listing(pages: Pages) -> str:
+    """The sitemap of what can be read."""
+    shown = [url for url, answer in pages.items() if not isinstance(answer, int) and not url.endswith(".xml")]
+    return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in shown)}</urlset>"
+
+
+@asynccontextmanager
+async def small_pipeline(pages: Pages) -> AsyncIterator[Pipeline]:
+    """All in memory, over pages by URL, which may change."""
+    fetcher = PagesFetcher(pages)
+
+    def opening(site: Site) -> AbstractAsyncContextManager[Any]:
+        return nullcontext(fetcher)
+
+    memory = Path(":memory:")
+    async with (
+        SqliteTreeStore(memory) as trees,
+        SqliteEventLog(memory, SystemClock()) as events,
+    ):
+        index: Any = HeldChunks()
+        yield Pipeline(Site("docs", BASE), trees, index, events, HashingEmbedder(), open_fetcher=opening)

@@ -7,6 +7,7 @@ import asyncio
 import shutil
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from deploy.commands.display import AGAIN, page_bar
 from deploy.commands.documents.sites import take_out
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
+from deploy.wiring.events import open_telling
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
 from ingest.counted import counted
 from ingest.errors import SiteUnusable
@@ -135,13 +137,13 @@ async def _one(
                 detail=f"{counted(summary.nodes, 'node')} · {counted(summary.chunks, 'chunk')} · {summary.cycle.done / seconds:.1f} pages/s",
             )
 
-        async with open_fetcher(site) as fetcher:
+        async with open_fetcher(site) as fetcher, open_telling(stores.settings) as tell:
             crawl = Crawl(
                 site,
                 trees=stores.trees,
                 fetcher=fetcher,
                 parser=stores.parser,
-                make_indexer=stores.indexer,
+                make_indexer=partial(stores.indexer, tell=tell),
                 clock=stores.clock,
                 guard=Guard(index.guard_share),
                 everything=Everything(since, accept),

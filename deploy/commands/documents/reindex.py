@@ -16,7 +16,7 @@ from deploy.commands.display import page_bar, tell_interrupted
 from deploy.commands.documents.index import MAX_PAGES_SHOWN
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.events import open_events
+from deploy.wiring.events import open_events, open_telling
 from deploy.wiring.stores import Stores, open_fetcher, open_stores
 from ingest.counted import counted, verb
 from ingest.errors import SiteUnusable
@@ -101,8 +101,8 @@ async def reread_site(stores: Stores, site: Site, pages: Sequence[PageState], co
 
 
 async def _read(stores: Stores, site: Site, pages: Sequence[PageState], bar: Progress, task: TaskID) -> ReindexSummary:
-    async with open_fetcher(site) as fetcher:
-        indexer = stores.indexer(site, stores.reader(site, fetcher))
+    async with open_fetcher(site) as fetcher, open_telling(stores.settings) as tell:
+        indexer = stores.indexer(site, stores.reader(site, fetcher), tell)
         return await reread(
             pages,
             indexer,

@@ -3,31 +3,22 @@ scratch would hold, ids, numbers and times aside."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deploy.wiring.stores import SystemClock
 from ingest.events.codec import dump_event
-from ingest.events.sqlite import SqliteEventLog
 from ingest.events.topics import PAGES
 from ingest.model import Page, Site
-from ingest.stores.embedded.trees import SqliteTreeStore
-from tests.fakes.chunk_index import HeldChunks
 from tests.fakes.dying import Dies, Killed
-from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.pipeline import Pipeline
-from tests.fakes.site import PagesFetcher, html
+from tests.fakes.pipeline import BASE, Pages, Pipeline, listing, small_pipeline
+from tests.fakes.site import html
 
-BASE = "https://docs.example.test/"
 SITE = Site("docs", BASE)
 NAMES = "abcde"
-Pages = dict[str, str | int | tuple[int, str]]
 
 names = st.sampled_from(NAMES)
 edits = st.tuples(st.just("edit"), names, st.integers(0, 3), st.integers(0, 3))
@@ -53,27 +44,6 @@ rounds = st.tuples(
 def body(first: int, count: int) -> str:
     parts = "".join(f"<h2 id='s{n}'>Part {n}</h2><p>Words of part {n}.</p>" for n in range(first, first + count))
     return html(f"Page {first}", f"<p>Begins with {first}.</p>{parts}")
-
-
-def listing(pages: Pages) -> str:
-    shown = [url for url, answer in pages.items() if not isinstance(answer, int) and not url.endswith(".xml")]
-    return f"<urlset>{''.join(f'<url><loc>{url}</loc></url>' for url in shown)}</urlset>"
-
-
-@asynccontextmanager
-async def small_pipeline(pages: Pages) -> AsyncIterator[Pipeline]:
-    fetcher = PagesFetcher(pages)
-
-    def opening(site: Site) -> AbstractAsyncContextManager[Any]:
-        return nullcontext(fetcher)
-
-    memory = Path(":memory:")
-    async with (
-        SqliteTreeStore(memory) as trees,
-        SqliteEventLog(memory, SystemClock()) as events,
-    ):
-        index: Any = HeldChunks()
-        yield Pipeline(SITE, trees, index, events, HashingEmbedder(), open_fetcher=opening)
 
 
 async def apply(pipe: Pipeline, pages: Pages, step: tuple[Any, ...]) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.errors import Undecodable
-from ingest.events.codec import DeadLetter, dump_dead, dump_event, load_dead, load_event
-from ingest.model import PageEvent
+from ingest.events.codec import DeadLetter, dump_dead, dump_event, dump_nodes, load_dead, load_event, load_nodes
+from ingest.model import NodeChange, NodesEvent, PageEvent
 from ingest.ports import Record
 
 NOW = datetime(2026, 1, 1, 12, 30, 0, 123456, tzinfo=UTC)
@@ -43,6 +43,32 @@ letters = st.builds(
     ),
     reason=texts,
 )
+
+
+nodes_events = st.builds(
+    NodesEvent,
+    id=texts,
+    key=texts,
+    site=texts,
+    seq=st.integers(0, 2**60),
+    state=st.sampled_from(["live", "alias", "moved", "gone", "skipped"]),
+    at=times,
+    changes=st.lists(
+        st.builds(
+            NodeChange,
+            node=texts,
+            kind=st.sampled_from(["changed", "moved", "split", "went"]),
+            parts=st.lists(texts, max_size=3).map(tuple),
+        ),
+        max_size=3,
+    ).map(tuple),
+    target=st.none() | texts,
+)
+
+
+@given(nodes_events)
+def test_a_node_event_comes_back_as_it_was(event: NodesEvent) -> None:
+    assert load_nodes(dump_nodes(event)) == event
 
 
 @given(events)
