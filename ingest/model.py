@@ -187,11 +187,19 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Interstitial:
+    """A page that may stand in for another; `what` it is, in words, and whether it `sure`ly is no page of its own."""
+
+    what: str
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """What parsing gives: a page or the reason for none, and the links found either way (absolute, fragments off, in
     document order, each once). `nofollow` says that the page asks crawlers not to follow them. `targets`
     are the same links with their fragments, links to places on the page itself left out. `likeness` is that of what the page
-    shows, also where it is left out; None: it could not be read."""
+    shows, also where it is left out; None: it could not be read. `interstitial`: it may stand in for another page."""
 
     page: Page | None
     skip: Skip | None
@@ -199,6 +207,7 @@ class Document:
     nofollow: bool = False
     targets: tuple[str, ...] = ()
     likeness: Likeness | None = None
+    interstitial: Interstitial | None = None
 
 
 @dataclass(frozen=True, slots=True)

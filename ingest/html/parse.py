@@ -14,6 +14,7 @@ from ingest.html.blocks import tables
 from ingest.html.content import disclosure, main_content, toc_lists
 from ingest.html.dom import Dom
 from ingest.html.head import Resolver
+from ingest.html.interstitial import interstitial
 from ingest.html.position import page_claims
 from ingest.html.sections import definitions, headings
 from ingest.html.sections.anchors import Targets
@@ -65,7 +66,8 @@ def parse(
     if skip is None:
         skip = indexability.nothing_to_read(tree, page, status)
     plain = tuple(dict.fromkeys(link.partition("#")[0] for link in links))
-    return Document(None if skip else page, skip, plain, wishes.nofollow, links, _likeness(tree, url, page))
+    stands_in = interstitial(tree, text, headers, page)
+    return Document(None if skip else page, skip, plain, wishes.nofollow, links, _likeness(tree, url, page), stands_in)
 
 
 def _likeness(tree: Dom, url: str, page: Page) -> Likeness:

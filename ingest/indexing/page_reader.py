@@ -19,6 +19,7 @@ from ingest.errors import FetchFailed, PageTooLarge
 from ingest.model import Document, Page, Site
 from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher, PageParser
+from ingest.retry import retry_after
 from ingest.sites.scope import base_url, in_scope
 from ingest.text.likeness import Likeness, alike
 from ingest.tree.induced_headings import divisible, split
@@ -42,7 +43,8 @@ class PageReading:
     """`page`: `page` is there, with ordinals for ids. `skipped`: `reason` is a SkipReason. `missing`: 404, 410 (`status`)
     or a redirect to nowhere; `target` is where redirects led to before. `moved`: to the URL `target`.
     `unmodified`: the server says that nothing changed since the validators sent. `links` are absolute. `passing`: it moved
-    for now only (302, 303, 307), as to a form to sign in. `likeness` is that of what was shown, indexed or not."""
+    for now only (302, 303, 307), as to a form to sign in. `likeness` is that of what was shown, indexed or not; `stands_in`:
+    what it may stand in for the page as."""
 
     kind: Literal["page", "skipped", "missing", "moved", "unmodified"]
     status: int
@@ -55,6 +57,11 @@ class PageReading:
     last_modified: str | None = None
     passing: bool = False
     likeness: Likeness | None = None
+    stands_in: str | None = None
+
+
+Destination = tuple[str, PageReading]
+"""The key where a page that moved is now, and what that gives."""
 
 
 class PageReader:
@@ -89,8 +96,8 @@ class PageReader:
         self, key: str, url: str, *, etag: str | None = None, last_modified: str | None = None
     ) -> PageReading:
         """`key` is the page's; validators make the request conditional. Raises FetchFailed also for an answer that
-        says nothing about the page (a login that is wanted, a redirect without an address, an empty body), and where reading
-        it costs more than a page may."""
+        says nothing about the page (a login that is wanted, a redirect without an address, an empty body, a check of the
+        browser), and where reading it costs more than a page may."""
         if key in self._remembered and not (etag or last_modified):
             return self._remembered[key]
         reading = await self._read_now(key, url, etag, last_modified)
@@ -100,7 +107,7 @@ class PageReader:
                 self._remembered.popitem(last=False)
         return reading
 
-    async def destination(self, target: str) -> tuple[str, PageReading] | None:
+    async def destination(self, target: str) -> Destination | None:
         """The key where a page that moved to `target` is now, and what that gives. None if it is no page of the site."""
         for _ in range(MAX_MOVES_FOLLOWED):
             if not in_scope(self._site, target):
@@ -156,7 +163,14 @@ class PageReader:
             return PageReading("moved", fetched.status, target=fetched.url, passing=passing)
         if not fetched.body.strip() and not self._site.is_folder:
             raise FetchFailed(f"{url} answered with status {fetched.status} and an empty body")
-        reading = self._read(key, fetched, await self._parse(fetched))
+        document = await self._parse(fetched)
+        notice = document.interstitial
+        if notice and notice.sure:
+            raise FetchFailed(
+                f"{url} answered with {notice.what} instead of the page; have the site let ritbot in, or set headers for it",
+                retry_after(fetched.headers),
+            )
+        reading = replace(self._read(key, fetched, document), stands_in=notice.what if notice else None)
         return replace(reading, page=await self._outlined(reading.page)) if reading.page else reading
 
     async def _outlined(self, page: Page) -> Page:

@@ -5,6 +5,9 @@ Pages have turned if they say nearly what the site answers for addresses that do
 that did not before: pages that are much alike by nature (of an API, of an index) were so before, and those of a new design stay
 different from each other. Nothing is believed of a page that has turned; where they are more than the guard's share of
 the site, nothing of the whole round is.
+
+One page alone has turned if it looks like something else (ingest/html/interstitial.py) and nothing of what it was is left, its
+title neither. It may be a page of its own all the same: when it has stayed so for as long as a page is missed, it is believed.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.indexing.page_reader import PageReader, PageReading
+from ingest.indexing.page_reader import Destination, PageReader, PageReading
 from ingest.model import Site
 from ingest.ports import WatchState
 from ingest.sites.scope import in_scope
@@ -35,6 +38,8 @@ MAX_COMPARED = 100
 """With so many, evenly spread, each is compared: a tenth of a site is among them."""
 EDITED = 2 / 3
 """A page that holds so much of its old text was edited, which nobody doubts."""
+KEPT = 0.1
+"""A page of which so much stood there before was edited, short as it is."""
 PATIENCE = Pace()
 """However a cycle is run, a page that has turned is missed so often, and so long, before it counts as gone."""
 
@@ -43,7 +48,8 @@ PATIENCE = Pace()
 class Suspect:
     """A page that is live and answered with other text: `says` (None: nothing that can be read), `before`: what is indexed
     of it. `lacking`: why there is nothing to index. `copy`: it is the text of a live page that is as ever. `start`: it is the
-    site's start, which many servers give for any address. `believe` takes the answer for the page's."""
+    site's start, which many servers give for any address. `stands_in`: what it looks like, if that is something else than a
+    page. `believe` takes the answer for the page's."""
 
     state: WatchState
     before: Likeness
@@ -52,6 +58,7 @@ class Suspect:
     lacking: str | None = None
     copy: bool = False
     start: bool = False
+    stands_in: str | None = None
 
     @property
     def key(self) -> str:
@@ -63,16 +70,31 @@ class Suspect:
         kept = self.state.turned
         return kept is not None and bool(self.lacking or (self.says and is_known(self.says, kept)))
 
+    @property
+    def replaced(self) -> bool:
+        """It looks like something else, and nothing of the page is left."""
+        if not (self.stands_in and self.says) or self.says.title == self.before.title:
+            return False
+        return len(self.says.pairs & self.before.pairs) <= KEPT * len(self.says.pairs)
+
     def marked(self) -> WatchState:
         return replace(self.state, turned=brief(self.says) if self.says else "")
 
 
-def is_doubtful(site: Site, verdict: Classification, reading: PageReading, before: Likeness, copy: bool) -> bool:
-    """Whether the answer of a live page may be something else than the page; an edit of it is none."""
+def is_doubtful(
+    site: Site,
+    verdict: Classification,
+    reading: PageReading,
+    found: Destination | None,
+    before: Likeness,
+    copy: bool,
+) -> bool:
+    """Whether the answer of a live page may be something else than the page; an edit of it is none. `found`: the page that it
+    leads to."""
     if verdict.kind == "changed":
         return copy or not (reading.likeness and holds(reading.likeness, before, EDITED))
     if verdict.kind == "moved":
-        return reading.passing or not in_scope(site, reading.target or "")
+        return reading.passing or not in_scope(site, reading.target or "") or bool(found and found[1].stands_in)
     return verdict.kind == "turned" or (verdict.kind == "gone" and reading.kind == "skipped")
 
 
@@ -139,11 +161,11 @@ class Doubts:
                     f"Site {self._site.name} answers with nearly one page at every address; nothing was indexed. Try again"
                     f" when it is well. If it is right as it is, run: ritbot index {self._site.name} --accept-removals"
                 )
+            self.believed = [suspect for suspect in self.suspects if suspect.key not in found]
             for suspect in self.suspects:
                 if reason := found.get(suspect.key):
                     await self._miss(suspect, reason)
             texts = {s.says for s in self.suspects if s.key in found and s.says}
-            self.believed = [suspect for suspect in self.suspects if suspect.key not in found]
         else:
             texts, self.believed = set(), self.suspects
         for new in self._new:
@@ -155,8 +177,9 @@ class Doubts:
 
     def _is_lone(self, found: Mapping[str, str], earlier: Mapping[str, str]) -> bool:
         """One page that is alone in what it says, and was not held back: of a small site, too, it may be the page's own."""
-        suspects = [s for s in self.suspects if s.key in found]
-        return len(suspects) == 1 and not earlier and not suspects[0].state.going and not self._is_nowhere(suspects[0])
+        keys = {*found, *earlier}
+        held = any(self._states.of(key).going for key in keys)
+        return len(keys) == 1 and not held and not any(self._is_nowhere(s) for s in self.suspects if s.key in keys)
 
     def _is_nowhere(self, suspect: Suspect) -> bool:
         return suspect.says is not None and self._reader.is_nowhere(suspect.says)
@@ -171,9 +194,13 @@ class Doubts:
         if suspect.lacking == "soft_404" and not self._is_nowhere(suspect):  # by its own word
             self._removals.lose(suspect.state, reason)
             return
-        self.missed.append((suspect.key, reason))
         state = await self._states.missed(suspect.marked())
-        if schedule.is_gone(state, self._states.now(), PATIENCE):
+        stayed = schedule.is_gone(state, self._states.now(), PATIENCE)
+        if stayed and reason == suspect.stands_in:
+            self.believed.append(suspect)
+            return
+        self.missed.append((suspect.key, reason))
+        if stayed:
             self._removals.lose(state, reason)
         else:
             self._removals.miss(state)
@@ -195,8 +222,9 @@ class Doubts:
 def turned(suspects: Sequence[Suspect], live: int, is_nowhere: Callable[[Likeness], bool]) -> dict[str, str]:
     """Which of the suspects have turned, by key, and why. `live`: pages of the site."""
     found = {s.key: s.lacking for s in suspects if s.lacking}
-    one_text = _one_text(suspects, live) | {s.key for s in suspects if s.still}
+    one_text = _one_text(suspects, live) | {s.key for s in suspects if s.still and not s.replaced}
     found |= dict.fromkeys(one_text - found.keys(), "the same text as on other pages")
+    found |= {s.key: s.stands_in for s in suspects if s.key not in found and s.stands_in and s.replaced}
     nowhere = [s for s in suspects if s.key not in found and s.says and is_nowhere(s.says)]
     if len(nowhere) == 1 and nowhere[0].start and not found and live > 1:
         return found  # a new home page, which the site gives for any address

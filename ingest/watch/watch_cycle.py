@@ -24,7 +24,7 @@ from ingest.concurrency import for_each
 from ingest.errors import Blocked, FetchFailed, IngestError, SiteUnusable
 from ingest.events.announce import Announcer
 from ingest.indexing.duplicates import duplicates_of, original
-from ingest.indexing.page_reader import PageReader, PageReading
+from ingest.indexing.page_reader import Destination, PageReader, PageReading
 from ingest.model import PageRecord, Site
 from ingest.ports import Clock, Fetcher, PageState, TreeStore, WatchState
 from ingest.sites.discover import Frontier, Source, discover
@@ -339,12 +339,14 @@ class WatchCycle:
             self.summary.unread.append((state.key, no_text(state.key, reading.reason or "", reading.detail)))
         verdict = classify(record, reading, first)
         before = record.page.likeness if record and record.state == "live" and record.page else None
-        doubtful = before is not None and is_doubtful(self._site, verdict, reading, before, bool(duplicates))
+        moved_to = reading.target if verdict.kind == "moved" and self._whole else None
+        found = await self._reader.destination(moved_to) if moved_to else None
+        doubtful = before is not None and is_doubtful(self._site, verdict, reading, found, before, bool(duplicates))
         if not self._whole and (doubtful or self._needs_all(verdict, record)):
             await self._wait(state.key, record)
             return
         if before and doubtful:
-            self._doubts.suspects.append(await self._suspect(state, verdict, reading, before, duplicates))
+            self._doubts.suspects.append(self._suspect(state, verdict, reading, found, before, duplicates))
             return
         self.summary.counts[verdict.kind] += 1
         if verdict.kind == "same":
@@ -356,14 +358,13 @@ class WatchCycle:
         elif verdict.kind == "changed":
             await self._changed(record, new_page(state, reading, duplicates), reading.links)
         elif verdict.kind == "moved" and reading.target:
-            await self._moved(record, state, reading.target)
+            await self._moved(record, state, reading.target, found)
         else:
             await self._lost(state, verdict)
 
     def _needs_all(self, verdict: Classification, record: PageRecord | None) -> bool:
-        if verdict.kind == "changed":
-            return record is None or record.state != "live"
-        return verdict.kind != "same"
+        is_edit = verdict.kind == "changed" and record is not None and record.state == "live"
+        return verdict.kind != "same" and not is_edit
 
     async def _wait(self, key: str, record: PageRecord | None) -> None:
         if key in self._named:
@@ -385,17 +386,15 @@ class WatchCycle:
             ready = self._doubts.came(new, links)
             await self._do([Job(ready_now.state, partial(self._moves.announce, ready_now)) for ready_now in ready])
 
-    async def _moved(self, record: PageRecord | None, state: WatchState, target: str) -> None:
-        found = await self._reader.destination(target)
-        is_start = not self._site.is_folder and state.key == page_key(self._site.start)
-        if is_start and not in_scope(self._site, target):
+    async def _moved(self, record: PageRecord | None, state: WatchState, to: str, found: Destination | None) -> None:
+        if not (self._site.is_folder or state.key != page_key(self._site.start) or in_scope(self._site, to)):
             self.summary.astray = True
-            self.summary.warnings.append(led_away(self._site, state.key, target))
+            self.summary.warnings.append(led_away(self._site, state.key, to))
         was = record.state if record else None
         if found is not None:
             self._moves.moved(Move(state, was, *found))
         elif was == "live":
-            await self._lost(state, Classification("missed", f"redirects to {target}, which is no page of this site"))
+            await self._lost(state, Classification("missed", f"redirects to {to}, which is no page of this site"))
         else:
             await self._states.kept(state)
 
@@ -409,18 +408,19 @@ class WatchCycle:
 
     # --- a bad day (ingest/watch/turned.py)
 
-    async def _suspect(
+    def _suspect(
         self,
         state: WatchState,
         verdict: Classification,
         reading: PageReading,
+        found: Destination | None,
         before: Likeness,
         duplicates: Sequence[str],
     ) -> Suspect:
-        says, lacking = reading.likeness, verdict.reason if verdict.kind == "turned" else None
-        found = await self._reader.destination(reading.target) if verdict.kind == "moved" and reading.target else None
+        says, stands_in = reading.likeness, reading.stands_in
+        lacking = verdict.reason if verdict.kind == "turned" else None
         if verdict.kind == "moved":
-            says = found[1].likeness if found else None
+            says, stands_in = (found[1].likeness, found[1].stands_in) if found else (None, None)
             lacking = None if found else f"redirects to {reading.target}, which is no page of this site"
 
         async def believe() -> None:
@@ -435,7 +435,7 @@ class WatchCycle:
                 await self._lost(state, verdict)
 
         is_start = not self._site.is_folder and equivalent(state.key) == equivalent(self._site.start)
-        return Suspect(state, before, says, believe, lacking, bool(duplicates), is_start)
+        return Suspect(state, before, says, believe, lacking, bool(duplicates), is_start, stands_in)
 
     async def _ask_witnesses(self) -> None:
         """Other pages tell whether the site has a bad day."""
