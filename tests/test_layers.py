@@ -108,7 +108,7 @@ PURE = (
     "navigator/evaluation/judging/rubrics.py", "navigator/evaluation/metrics.py",
     "navigator/evaluation/questions.py", "navigator/evaluation/report/[!p]*.py", "navigator/evaluation/results.py",
     "navigator/evaluation/statistics.py", "navigator/extracts/[!m]*.py", "navigator/question/__init__.py", "navigator/question/word_counts.py", "navigator/retrieval/forest.py",
-    "navigator/models/complete.py", "navigator/citations/links.py", "navigator/citations/marks.py", "navigator/citations/markup.py", "navigator/markdown/*.py", "navigator/models/prices.py", "navigator/models/tokens.py", "navigator/models/given_text.py",
+    "navigator/models/complete.py", "navigator/citations/cited_lines.py", "navigator/citations/links.py", "navigator/citations/marks.py", "navigator/citations/markup.py", "navigator/markdown/*.py", "navigator/models/prices.py", "navigator/models/tokens.py", "navigator/models/given_text.py",
     "navigator/retrieval/toc.py", "navigator/ports.py", "navigator/evaluation/proposing/checks.py",
     "navigator/evaluation/proposing/languages.py", "navigator/evaluation/proposing/material.py",
     "navigator/evaluation/proposing/turns.py", "navigator/agent/prompts.py", "navigator/agent/arguments.py", "navigator/agent/written_calls.py",

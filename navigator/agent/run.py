@@ -22,6 +22,7 @@ from navigator.citations.marks import (
     MAX_UNNAMED_SOURCES,
     AnswerDraft,
     Written,
+    cite_claim,
     read_sections_as_sources,
     settled_length,
     written,
@@ -202,7 +203,7 @@ class AnswerRun:
     def _cite(self, draft: AnswerDraft, event: CitationDelta) -> None:
         passages = self.session.passages
         try:
-            draft.cite(passages[event.index].cite(event.first, event.last, event.quote))
+            draft.cite(cite_claim(draft.claim, passages[event.index], event.first, event.last, event.quote))
         except IndexError:
             log.warning("citation_dropped", index=event.index, first=event.first, passages=len(passages))
 

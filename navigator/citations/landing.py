@@ -1,7 +1,7 @@
-"""Links that land on the cited block, also where its words stand earlier on the page.
+"""Links that land on the cited lines, also where their words stand earlier on the page.
 
 A browser scrolls to the first place on the page that matches a text fragment
-(https://wicg.github.io/scroll-to-text-fragment/). Where that is not the cited block, words that stand around it are added
+(https://wicg.github.io/scroll-to-text-fragment/). Where that is not in the cited lines, words that stand around it are added
 (`prefix-,` and `,-suffix`) until it is; where none tell it apart, the link goes to the section.
 """
 
@@ -34,7 +34,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A page's lines and cells, in the order in which a browser looks through them, and those of the cited block."""
+    """A page's lines and cells, in the order in which a browser looks through them, and those that are cited."""
 
     lines: Sequence[str]
     cited: range
@@ -86,10 +86,13 @@ def landing_link(citation: Citation, page: Page) -> str:
     """The citation's link, made to land on its block on that page. Pure."""
     base, mark, directive = citation.link.partition(_MARK)
     shown = _shown(page, citation)
-    if not mark or shown is None:
+    if shown is None:
         return citation.link
+    if not mark:  # words that say little by themselves, but do between others
+        base = f"{base}{'' if '#' in base else '#'}"
+        directive = directive_term(shown.lines[shown.cited.start])
     start, *rest = [_plain(unquote(term)) for term in directive.split(",")]
-    if shown.lands(start):
+    if mark and shown.lands(start):
         return citation.link
     own = next((place for place in shown.places(start) if place.line in shown.cited), None)
     if own is None:
@@ -98,7 +101,7 @@ def landing_link(citation: Citation, page: Page) -> str:
         if shown.lands(start, before, after):
             terms = [f"{directive_term(before)}-" if before else "", *directive.split(",")]
             terms += [f"-{directive_term(after)}"] if after else []
-            return f"{base}{mark}{','.join(term for term in terms if term)}"
+            return f"{base}{_MARK}{','.join(term for term in terms if term)}"
     return citation.node_link
 
 
@@ -117,11 +120,22 @@ def _shown(page: Page, citation: Citation) -> _Shown | None:
     for node in page.nodes:
         lines += _lines(node.title)
         for at, block in enumerate(node.blocks):
-            begin = len(lines)
-            lines += _lines(block.text)
             if node.id == citation.node_id and node.own_hash == citation.node_hash and at == citation.block:
-                cited = range(begin, len(lines))
+                above, quoted = _quoted_lines(block.text, citation.quote)
+                begin = len(lines) + len(_lines(above))
+                cited = range(begin, begin + len(_lines(quoted)))
+            lines += _lines(block.text)
     return _Shown(lines, cited) if cited else None
+
+
+def _quoted_lines(text: str, quote: str) -> tuple[str, str]:
+    """What stands above the lines of the quotation, and those lines; a quotation of several blocks begins with the first."""
+    whole = f"\n{text}\n".find(f"\n{quote}\n")
+    at = whole if whole >= 0 else text.find(quote)
+    if at < 0 or not quote:
+        return "", text
+    begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at + len(quote))
+    return text[:begin], text[begin : end if end >= 0 else len(text)]
 
 
 def _lines(text: str) -> list[str]:

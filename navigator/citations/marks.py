@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from ingest.text.words import terms
 from navigator.answer import Citation, CitedSource, Passage
+from navigator.citations.cited_lines import as_in_text, nearest_unit
 from navigator.citations.markup import (
     code_spans,
     inline_code,
@@ -78,6 +79,12 @@ class AnswerDraft:
         mark = (len(self.said.rstrip()), list(self.cited).index(citation.node_id) + 1)
         if mark not in self.marks:
             self.marks.append(mark)
+
+    @property
+    def claim(self) -> str:
+        """What was said since the last citation that stands before it."""
+        end = len(self.said.rstrip())
+        return self.said[max((position for position, _ in self.marks if position < end), default=0) :]
 
     def until(self, position: int) -> AnswerDraft:
         """The draft as it was when so many characters had been said and cited."""
@@ -153,7 +160,7 @@ def read_sections_as_sources(text: str, passages: Sequence[Passage]) -> tuple[Ci
     cited: dict[str, list[Citation]] = {}
     for passage in passages:
         if passage.blocks:
-            cited.setdefault(passage.node_id, [passage.cite(_nearest_block(text, passage))])
+            cited.setdefault(passage.node_id, [_cite_nearest(text, passage)])
     rows = list(cited.values())[:MAX_UNNAMED_SOURCES]
     return tuple(CitedSource(n, tuple(citations)) for n, citations in enumerate(rows, start=1))
 
@@ -256,7 +263,7 @@ def _name(
     passage: Passage, claim: str, given: Mapping[str, Sequence[Citation]], cited: dict[str, list[Citation]]
 ) -> str:
     rows = cited.setdefault(passage.node_id, list(given.get(passage.node_id, ())))
-    citation = passage.cite(_nearest_block(claim, passage)) if passage.node_id not in given else rows[0]
+    citation = _cite_nearest(claim, passage) if passage.node_id not in given else rows[0]
     if citation not in rows:
         rows.append(citation)
     return f"[{list(cited).index(passage.node_id) + 1}]"
@@ -271,6 +278,21 @@ def settled_length(text: str) -> int:
             border = end
         end += len(paragraph)
     return border
+
+
+def cite_claim(claim: str, passage: Passage, first: int, last: int, quote: str) -> Citation:
+    """A citation of blocks first..last, of which the endpoint says that they bear the claim; of one block alone that unit of
+    it, unless `quote` names a part already. Raises IndexError off the passage."""
+    if first != last:
+        return passage.cite(first, last, quote)
+    block = passage.blocks[first]
+    words = as_in_text(quote, block)
+    return passage.cite(first, last, nearest_unit(claim, block) if words in ("", block.text) else words)
+
+
+def _cite_nearest(claim: str, passage: Passage) -> Citation:
+    block = _nearest_block(claim, passage)
+    return passage.cite(block, quote=nearest_unit(claim, passage.blocks[block]))
 
 
 def _nearest_block(claim: str, passage: Passage) -> int:

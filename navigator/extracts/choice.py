@@ -41,10 +41,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What one section says: pieces in document order."""
+    """What one section says: pieces in document order. `cores`: what of them was chosen, best first; the rest goes with it."""
 
     passage: int
     pieces: tuple[Piece, ...]
+    cores: tuple[str, ...] = ()
 
 
 def found(asked: Wanted, signals: Sequence[Signals], bounds: Bounds) -> bool:
@@ -90,7 +91,7 @@ def chosen(
             held |= signals[i].terms
             shown.update(units[i].pieces)
     told = [_told(asked, units, i) for i in picked]
-    return _extracts([(units[i].passage, pieces) for i, pieces in zip(picked, told, strict=True)])
+    return _extracts([(units[i], pieces) for i, pieces in zip(picked, told, strict=True)])
 
 
 def _lead(signals: Sequence[Signals], scores: Sequence[float], order: Sequence[int]) -> int:
@@ -157,14 +158,16 @@ def _lines(pieces: Iterable[Piece]) -> int:
     return sum(1 + len(line) // CHARACTERS_PER_LINE for piece in pieces for line in piece.text.split("\n"))
 
 
-def _extracts(told: Sequence[tuple[int, tuple[Piece, ...]]]) -> list[Extract]:
+def _extracts(told: Sequence[tuple[Unit, tuple[Piece, ...]]]) -> list[Extract]:
     """What is quoted of one section together, each piece once."""
     pieces: dict[int, dict[tuple[int, int, str], Piece]] = {}
-    for passage, quoted in told:
-        kept = pieces.setdefault(passage, {})
+    cores: dict[int, list[str]] = {}
+    for unit, quoted in told:
+        kept = pieces.setdefault(unit.passage, {})
+        cores.setdefault(unit.passage, []).append(unit.core)
         for piece in quoted:
             kept[piece.block, piece.at, piece.text] = piece
     return [
-        Extract(passage, tuple(sorted(kept.values(), key=lambda piece: (piece.block, piece.at))))
+        Extract(passage, tuple(sorted(kept.values(), key=lambda piece: (piece.block, piece.at))), tuple(cores[passage]))
         for passage, kept in pieces.items()
     ]

@@ -22,7 +22,7 @@ from navigator.agent.prompts import GET_TOC_TOOL, NEAREST_ONLY, NOT_FOUND, READ_
 from navigator.answer import Passage
 from navigator.extracts.choice import Bounds, Extract, chosen, found
 from navigator.extracts.question_form import Wanted, language_of, sides_of, wanted
-from navigator.extracts.quotation import escape, quoted, runs
+from navigator.extracts.quotation import cited_words, escape, quoted, runs
 from navigator.extracts.scoring import Weights, exactness, signals_of
 from navigator.extracts.units import Unit, units_of
 from navigator.ports import (
@@ -169,8 +169,9 @@ class ExtractiveModel:
             passage = passages[extract.passage]
             yield TextDelta(f"\n\n**{escape(' › '.join(passage.path))}**")
             for block, run in runs(extract.pieces):
-                quote = run[0].text.strip() if run[0].kind in ("text", "quote") else ""
-                yield CitationDelta(extract.passage, block, block, quote)
+                yield CitationDelta(
+                    extract.passage, block, block, cited_words(run, extract.cores, passage.blocks[block])
+                )
             yield TextDelta("\n\n" + quoted(extract.pieces, passage))
 
     async def extracts(

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 
+from ingest.model import Block
 from navigator.answer import Passage
+from navigator.citations.cited_lines import as_in_text
 from navigator.extracts.units import Piece
 from navigator.markdown.spans import fenced
 
@@ -18,6 +20,13 @@ def runs(pieces: Sequence[Piece]) -> Iterator[tuple[int, list[Piece]]]:
     """The pieces of each block together."""
     for block, group in groupby(pieces, key=lambda piece: piece.block):
         yield block, list(group)
+
+
+def cited_words(run: Sequence[Piece], cores: Sequence[str], block: Block) -> str:
+    """What of the block is cited, whose pieces these are: the first of `cores` that stands in it, else its first piece; of
+    a table the last, since the first may be its header."""
+    told = run[-1 if block.kind == "table" else 0].text.strip()
+    return next((words for core in cores if (words := as_in_text(core, block))), told)
 
 
 def quoted(pieces: Sequence[Piece], passage: Passage) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ingest.model import Block
 from ingest.text.sentences import sentences
 from navigator.answer import Passage
+from navigator.citations.cited_lines import unit_lines
 
 MAX_PARAGRAPH_CHARACTERS = 420
 """A longer paragraph is quoted in part: sentences in a row, at most so many characters."""
@@ -222,9 +223,10 @@ def _texts(block: Block) -> list[str]:
         return [block.text]
     if block.kind in ("text", "quote"):
         return [s.strip() + ("\n" if s.endswith("\n") else "") for s in whole_sentences(block.text) if s.strip()]
+    lines = block.shown.split("\n")
     if block.marks:
-        return _items(block)
-    return [line for line in block.shown.split("\n") if line.strip()]
+        return ["\n".join(lines[span.start : span.stop]) for span in unit_lines(block)]
+    return [line for line in lines if line.strip()]
 
 
 def whole_sentences(text: str) -> list[str]:
@@ -247,23 +249,6 @@ def _goes_on(before: str, piece: str) -> bool:
     if begin.islower():
         return True
     return begin.isdigit() and before.rstrip().endswith(".") and before.rstrip()[-2:-1].isdigit()
-
-
-def _items(block: Block) -> list[str]:
-    """List items with their marks, terms with their definitions: a line without a mark of its own goes on
-    with the item before, a term begins a new one after a definition, also a term inside of one."""
-    items: list[str] = []
-    defined = True
-    marks = [*block.marks, ""]
-    for n, (mark, line) in enumerate(zip(block.marks, block.text.split("\n"), strict=True)):
-        inner = mark.isspace() and marks[n + 1].isspace() and len(marks[n + 1]) > len(mark)
-        begins = (not mark and defined) or (inner and defined) if block.kind == "terms" else bool(mark.strip())
-        if begins or not items:
-            items.append(mark + line)
-        else:
-            items[-1] += f"\n{mark}{line}"
-        defined = bool(mark) and not (inner and begins)
-    return items
 
 
 def _of_text(passage: int, index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> Iterator[Unit]:

@@ -14,6 +14,7 @@ from ingest.html.parse import parse
 from ingest.model import Node, Page
 from ingest.urls import node_link
 from navigator.answer import Citation, Passage
+from navigator.citations.cited_lines import unit_lines
 from navigator.citations.landing import landing_link
 from tests.fakes.docsite import DocSite
 from tests.play.browser import chromium
@@ -101,6 +102,43 @@ async def test_a_link_lands_on_the_cited_block_or_names_the_section(browser: Bro
             exact += 1
             assert (at, bool(blocks)) == (number, True), (link, citation.quote)
         assert exact > len(cited) * 2 / 3
+        await shown.close()
+
+
+LONG = (
+    "<title>Manual</title><h1>Manual</h1><h2 id='o'>Options</h2><dl>"
+    + "".join(f"<dt>-{n}<dt>--option{n}<dd><p>Sets value {n}.<p>The default is safe." for n in range(150))
+    + "</dl><h2 id='c'>Codes</h2><table><tr><th>Code<th>Meaning"
+    + "".join(f"<tr><td>{n:03}<td>{'lost' if n % 2 else 'kept'}" for n in range(300))
+    + "</table><h2 id='s'>Steps</h2><ol>"
+    + "".join(f"<li>Turn {n} on.<ul><li>Wait {n} s.</ul>" for n in range(150))
+    + "</ol>"
+)
+
+
+@pytest.mark.parametrize(("block", "selector"), [(0, "dt:nth-child(3n+1)"), (1, "tr"), (2, "ol > li, ul > li")])
+async def test_a_link_lands_on_one_unit_of_hundreds(browser: Browser, block: int, selector: str) -> None:
+    async with DocSite() as docs:
+        docs.pages["/manual"] = LONG
+        page = parse(LONG.encode(), docs.url("/manual")).page
+        assert page is not None
+        node = page.nodes[block + 1]
+        link = node_link(page.url, [node.anchor])
+        when = datetime(2026, 1, 1, tzinfo=UTC)
+        passage = Passage(1, node.id, node.own_hash, page.key, page.url, link, (node.title,), node.blocks, when)
+        lines = node.blocks[0].text.split("\n")
+        shown = await browser.new_page(viewport={"width": 800, "height": 300})
+        for number, unit in list(enumerate(unit_lines(node.blocks[0])))[40::53]:
+            citation = passage.cite(0, quote="\n".join(lines[unit.start : unit.stop]))
+            base, mark, fragment = landing_link(citation, page).partition("#")
+            assert ":~:text=" in fragment
+            await shown.goto(f"{base}?{number}{mark}{fragment}")
+            await shown.wait_for_timeout(150)
+            seen = await shown.evaluate(
+                f"[...document.querySelectorAll('{selector}')].flatMap((e, n) => {{ const r = e.getBoundingClientRect();"
+                " return r.top >= -30 && r.top < innerHeight ? [n] : [] })"
+            )
+            assert number in seen, (fragment, seen)
         await shown.close()
 
 

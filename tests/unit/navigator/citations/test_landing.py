@@ -3,6 +3,7 @@ tests/e2e/test_landing.py."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
@@ -55,6 +56,16 @@ def test_a_later_one_is_told_by_the_words_before_it() -> None:
 def test_or_by_those_after_it_where_those_before_are_the_same() -> None:
     there = page(("Upgrade", SAFE, "First case."), ("Upgrade", SAFE, "Second case."))
     assert directive(landing_link(cite(there, 1, 0), there)).endswith(",-second case.")
+
+
+def test_of_a_block_only_the_lines_that_are_quoted_are_cited() -> None:
+    rows = Block("table", "Code\tMeaning\n11\tlost\n1\tlost\n2\tlost")
+    there = page(("Codes", SAFE))
+    there = replace(there, nodes=(there.nodes[0], replace(there.nodes[1], blocks=(rows,))))
+    node = there.nodes[1]
+    when = datetime(2026, 1, 1, tzinfo=UTC)
+    read = Passage(1, node.id, node.own_hash, URL, URL, f"{URL}#s0", (node.title,), node.blocks, when)
+    assert directive(landing_link(read.cite(0, quote="1\tlost"), there)) == "lost-,1"
 
 
 def test_where_nothing_tells_it_apart_the_link_goes_to_the_section() -> None:
