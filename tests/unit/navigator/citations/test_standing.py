@@ -137,8 +137,9 @@ choices = st.integers(0, 10)
 def test_an_edit_elsewhere_never_makes_an_answer_stale(
     texts: list[str], which: int, others: list[str], place: int, moved: bool
 ) -> None:
-    """Whatever stands around the quoted block, and whether it stands in a part now."""
+    """Whatever stands around the quoted block, which no other says again, and whether it stands in a part now."""
     quoted = texts[which % len(texts)]
+    assume(all(" ".join(texts).count(rule) == 1 for rule in quoted.split("Rule ")[1:]))
     citation, read = cited(node(*texts), which % len(texts))
     around = [*others]
     around.insert(place % (len(around) + 1), quoted)
@@ -154,10 +155,8 @@ def test_an_edit_of_the_quoted_words_always_does(texts: list[str], which: int, o
     said = texts[at].split()
     said[place % len(said)] = other
     edited = [*texts[:at], " ".join(said), *texts[at + 1 :]]
-    assume(
-        len({number for text in texts for number in text.split("Rule ")})
-        == sum(text.count("Rule ") for text in texts) + 1
-    )
+    rules = [rule.strip() for rule in " ".join(texts).split("Rule ")[1:]]
+    assume(len(set(rules)) == len(rules))
     found = standing(*cited(node(*texts), at), node(*edited))
     assert found.state == "stale"
     assert found.before
