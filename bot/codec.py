@@ -1,4 +1,4 @@
-"""Questions, exchanges, channel settings and installations as JSON bytes, and back. Pure.
+"""Questions, exchanges, channel settings, installations and editions as JSON bytes, and back. Pure.
 
 What comes back is equal to what went in; of text that is not Unicode (half a surrogate pair, as people's devices
 sometimes send it) each such half comes back as "?". An answer inside an exchange looks as navigator.codec writes it.
@@ -12,12 +12,13 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from bot.model import ChannelSettings, Exchange, Installation
+from bot.model import ChannelSettings, Edition, Exchange, Installation
 
 _T = TypeVar("_T")
 _EXCHANGE = TypeAdapter(Exchange)
 _CHANNEL = TypeAdapter(ChannelSettings)
 _INSTALLATION = TypeAdapter(Installation)
+_EDITION = TypeAdapter(Edition)
 
 
 def dump_exchange(exchange: Exchange) -> bytes:
@@ -42,6 +43,14 @@ def dump_installation(installation: Installation) -> bytes:
 
 def load_installation(data: bytes) -> Installation:
     return _INSTALLATION.validate_json(data)
+
+
+def dump_edition(edition: Edition) -> bytes:
+    return _dumped(_EDITION, edition)
+
+
+def load_edition(data: bytes) -> Edition:
+    return _EDITION.validate_json(data)
 
 
 def _dumped(adapter: TypeAdapter[_T], value: _T) -> bytes:

@@ -6,11 +6,12 @@ Everything here is immutable. Slack's ids are strings as Slack writes them: team
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from navigator.answer import Answer
+from ingest.model import node_hash
+from navigator.answer import Answer, Passage
 
 QuestionKind = Literal["mention", "message", "direct", "command", "shortcut"]
 """Named in a channel; said in a thread that ritbot is in, or in a channel where it answers questions; said to it alone;
@@ -141,6 +142,38 @@ class Installation:
     scopes: tuple[str, ...]
     installed_at: datetime
     data: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """What a section said at one time: `section` as it was read then, whole. It is kept for answers that cite it, and for
+    good where a link was made of it (`linked`). `kept_at`: when it was last kept for one of them."""
+
+    section: Passage
+    site: str
+    kept_at: datetime
+    linked: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.section.path[-1]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all that its hash is of: a long section may have been read in part."""
+        return node_hash(self.title, self.section.blocks) == self.section.node_hash
+
+    def after(self, before: Edition | None) -> Edition:
+        """Kept once more: it stands where it was kept first, so that a move is seen."""
+        if before is None:
+            return self
+        read = max(before.section.checked_at, self.section.checked_at)
+        return Edition(
+            replace(before.section, checked_at=read),
+            before.site,
+            max(before.kept_at, self.kept_at),
+            before.linked or self.linked,
+        )
 
 
 def cited_nodes(exchanges: Iterable[Exchange]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""The ports of the bot: its own store, and how its answers reach people.
+"""The ports of the bot: its own store, the texts that links and answers rest on, and how its answers reach people.
 
-Two adapters of the store (SQLite, OpenSearch) pass its contract suite in tests/contract.
+Two adapters of either store (SQLite, OpenSearch) pass its contract suite in tests/contract.
 
 Adapters are opened with `async with`; their constructors do no I/O. All methods raise only errors of ingest.errors and
 bot.errors.
@@ -8,13 +8,13 @@ bot.errors.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.model import ChannelSettings, Exchange, Installation, Posted, Question
+from bot.model import ChannelSettings, Edition, Exchange, Installation, Posted, Question
 from navigator.answer import Answer, Passage, Step
 
 
@@ -82,6 +82,26 @@ class BotStore(Protocol):
         ...
 
     def installations(self) -> AsyncIterator[Installation]: ...
+
+
+class Editions(Protocol):
+    """What sections said when answers cited them or links were made of them: each text of a section once, by its hash."""
+
+    async def keep(self, editions: Iterable[Edition]) -> None:
+        """A text that is there is kept once more (Edition.after)."""
+        ...
+
+    async def of(self, node: str) -> Sequence[Edition]:
+        """All texts of a section, the last read first; what was kept before the call is among them."""
+        ...
+
+    async def expire(self, before: datetime) -> int:
+        """Remove those without a link that were last kept before; how many."""
+        ...
+
+    def all(self) -> AsyncIterator[Edition]:
+        """Those that were kept before the call, in no order."""
+        ...
 
 
 class AnswerMessage(Protocol):

@@ -86,7 +86,12 @@ class Node:
     @property
     def own_hash(self) -> str:
         """sha256 of title and blocks: what a reader of this node saw."""
-        return sha256(self.title, *(part for b in self.blocks for part in (b.kind, b.shown)))
+        return node_hash(self.title, self.blocks)
+
+
+def node_hash(title: str, blocks: Iterable[Block]) -> str:
+    """Node.own_hash of these."""
+    return sha256(title, *(part for block in blocks for part in (block.kind, block.shown)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a backup holds of the bot's store: questions with their answers, channel settings, installations.
+"""What a backup holds of the bot's stores: questions with their answers, channel settings, installations, texts of sections.
 
 Tokens stay as the store keeps them where it was opened with LeftSealed: whoever restores needs the same key to use them.
 Counters are of hours and days, and are left out.
@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from bot import codec
-from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import BotStore
+from bot.model import ChannelSettings, Edition, Exchange, Installation
+from bot.ports import BotStore, Editions
 from ingest.backup.archive import BackupSection, Sections
 from ingest.errors import Conflict
 
@@ -48,3 +48,14 @@ def bot_sections(store: BotStore) -> Sections:
         BackupSection("channels", channels(), codec.load_channel, set_channel),
         BackupSection("installations", installations(), codec.load_installation, install),
     ]
+
+
+def edition_section(editions: Editions) -> BackupSection[Edition]:
+    async def lines() -> AsyncIterator[bytes]:
+        async for edition in editions.all():
+            yield codec.dump_edition(edition)
+
+    async def keep(edition: Edition) -> None:
+        await editions.keep([edition])
+
+    return BackupSection("editions", lines(), codec.load_edition, keep)

@@ -39,6 +39,7 @@ COMMANDS = {
         "Answer the questions that people ask in Slack, until stopped; any number of them share the work.",
     ),
     "slack": ("roles.slack", "Listen to Slack and write down what is asked, until stopped; `init` sets it up."),
+    "web": ("roles.web", "Show sections to whoever kept a link to them, until stopped."),
     "answers": ("asking.answers", "List what people asked and what became of it, export it, or show one answer whole."),
     "forget": ("upkeep.forget", "Remove a person's questions and answers, and their name wherever it is kept."),
     "enrich": (

@@ -43,6 +43,7 @@ def make_server(
             ws="none",
             log_config=None,
             access_log=False,
+            proxy_headers=False,  # who is let in depends on who the caller is, and not on whom it says it speaks for
             server_header=False,
             timeout_graceful_shutdown=grace,  # type: ignore[arg-type]  # asyncio takes parts of seconds too
         )

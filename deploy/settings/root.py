@@ -28,6 +28,7 @@ from deploy.settings.retrieval import NavigatorSettings, RetrievalSettings, Stra
 from deploy.settings.site import WITHOUT_A_MODEL, Sites, SiteSettings, StrategyName
 from deploy.settings.slack import SlackSettings
 from deploy.settings.stores import EventsSettings, StoresSettings
+from deploy.settings.web import WebSettings
 from ingest.model import Scope, Site
 
 FILE = "ritbot.toml"
@@ -43,6 +44,7 @@ class Settings(BaseSettings):
     stores: StoresSettings = StoresSettings()
     events: EventsSettings = EventsSettings()
     http: HttpSettings = HttpSettings()
+    web: WebSettings = WebSettings()
     watch: WatchSettings = WatchSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()

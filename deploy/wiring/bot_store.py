@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.answering.retention import Retention
-from bot.ports import BotStore
+from bot.ports import BotStore, Editions
 from bot.store.sealing import KeySeal, LeftSealed
 from bot.store.sqlite import SqliteBotStore
+from bot.store.sqlite_editions import SqliteEditions
 from deploy.settings.root import Settings
 from deploy.wiring.stores import SystemClock
 
 SQLITE_FILE = "bot.sqlite"
+EDITIONS_FILE = "editions.sqlite"
 
 
 def has_bot_store(settings: Settings) -> bool:
@@ -35,6 +37,20 @@ async def open_bot_store(settings: Settings, *, left_sealed: bool = False) -> As
     folder = settings.index.folder
     folder.mkdir(parents=True, exist_ok=True)
     async with SqliteBotStore(folder / SQLITE_FILE, seal, SystemClock()) as sqlite:
+        yield sqlite
+
+
+@asynccontextmanager
+async def open_editions(settings: Settings) -> AsyncIterator[Editions]:
+    """As open_bot_store, a file or an index of its own. Raises IngestError."""
+    if settings.stores.kind == "cluster":
+        from deploy.wiring.cluster_stores import open_cluster_editions
+
+        async with open_cluster_editions(settings) as cluster:
+            yield cluster
+        return
+    settings.index.folder.mkdir(parents=True, exist_ok=True)
+    async with SqliteEditions(settings.index.folder / EDITIONS_FILE) as sqlite:
         yield sqlite
 
 

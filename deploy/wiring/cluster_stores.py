@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from bot.ports import BotStore
+from bot.ports import BotStore, Editions
 from bot.store.opensearch import OpenSearchBotStore
+from bot.store.opensearch_editions import OpenSearchEditions
 from bot.store.sealing import Seal
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
@@ -110,3 +111,9 @@ async def open_cluster_bot_store(settings: Settings, seal: Seal, clock: Clock) -
         OpenSearchBotStore(server, settings.stores.name, seal, clock) as store,
     ):
         yield store
+
+
+@asynccontextmanager
+async def open_cluster_editions(settings: Settings) -> AsyncIterator[Editions]:
+    async with _opensearch(settings) as server, OpenSearchEditions(server, settings.stores.name) as editions:
+        yield editions

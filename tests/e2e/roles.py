@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import isawaitable
 from pathlib import Path
@@ -24,8 +24,10 @@ PATIENCE_SECONDS = 100.0
 class Running:
     """A role as a process; what it logs is read all the time."""
 
-    def __init__(self, folder: Path, *arguments: str, fresh: bool = False) -> None:
-        env = {"RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json"}
+    def __init__(
+        self, folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
+    ) -> None:
+        env = {"RITBOT_LOG__LEVEL": "debug", "RITBOT_LOG__FORMAT": "json", **(env or {})}
         self.process = start(folder, *arguments, env=env, fresh=fresh)
         self.events: list[dict[str, Any]] = []
         self.output: list[str] = []
@@ -69,8 +71,10 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, fresh: bool = False) -> Iterator[Running]:
-    role = Running(folder, *arguments, fresh=fresh)
+def running(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, fresh: bool = False
+) -> Iterator[Running]:
+    role = Running(folder, *arguments, env=env, fresh=fresh)
     try:
         yield role
     finally:

@@ -26,7 +26,7 @@ from navigator.evaluation.runner import EvalRun
 
 COLUMNS = ("Contender", "Right", "P", "R", "F1", "Cost", "Time")
 PAGE = "report.html"
-EVAL_EXTRA = frozenset({"jinja2", "matplotlib"})
+EVAL_EXTRA = frozenset({"matplotlib"})
 NO_PAGE = (
     "There is no report.html: its packages are not installed. `pip install '.[eval]'` in ritbot's checkout adds them; "
     "then run the same command again."

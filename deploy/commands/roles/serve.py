@@ -7,7 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from rich.console import Console
 from rich.text import Text
+from starlette.routing import BaseRoute
 
+from bot.permalinks.permalink import PREFIX
 from deploy.commands.command_line import Config, Folder, Target, console, named_sites, run, settings_of
 from deploy.serving.docs_hook import HOOK_PATH
 from deploy.serving.health import Health
@@ -18,6 +20,7 @@ from deploy.serving.roles import SlackRoles, run_roles, stopped_by_signals
 from deploy.settings.known_sites import KnownSites, remember
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED as SLACK
+from deploy.wiring.bot_store import open_editions
 from deploy.wiring.events import open_events
 from deploy.wiring.ingest_roles import Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
@@ -43,11 +46,12 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
         navigator = await stack.enter_async_context(open_navigator(stores, known.languages()))
         local = await stack.enter_async_context(open_local_answers(stores, navigator))
         talking = await stack.enter_async_context(_talking(stores, events, known))
+        shown = await _web_routes(stack, stores, known)
         watching = Watching(
             settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock
         )
         needed = {**indexing_checks(stores.trees, events, stores), **talking.checks}
-        health.ready(needed, [*watching.routes(), *talking.routes])
+        health.ready(needed, [*watching.routes(), *talking.routes, *shown])
         roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
         with stopped_by_signals() as stop:
             _say_hello(console, settings, sites, address, asks=bool(local))
@@ -67,6 +71,17 @@ async def _talking(stores: Stores, events: EventLog, known: KnownSites) -> Async
         yield talking
 
 
+async def _web_routes(stack: AsyncExitStack, stores: Stores, known: KnownSites) -> Sequence[BaseRoute]:
+    """The pages of sections, where it is set under which address people reach them."""
+    settings = stores.settings
+    if settings.web.public_url is None:
+        return ()
+    from deploy.wiring.web import finder, web_routes
+
+    editions = await stack.enter_async_context(open_editions(settings))
+    return web_routes(settings, stores.trees, editions, finder(stores, known.languages()))
+
+
 def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:
     """Where it listens and what it watches, one line each, so that addresses can be copied."""
     console.print(Text("Serving. Ctrl-C ends.", style="bold"))
@@ -75,6 +90,8 @@ def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], addr
         lines.append(("webhook", f"POST {address}{HOOK_PATH}"))
     if settings.slack.wanted:
         lines.append(("slack", "Socket Mode" if settings.slack.mode == "socket" else f"POST {address}{SLACK}"))
+    if settings.web.public_url is not None:
+        lines.append(("sections", f"{settings.web.public_url.rstrip('/')}{PREFIX}ID"))
     if asks:
         lines.append(("questions", f"ritbot ask, in another terminal ({settings.index.folder / NAME})"))
     lines += [("watches", f"{site.name} ({site.start})") for site in sites]

@@ -16,12 +16,12 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.console import Console
 
-from bot.ports import BotStore
-from bot.store.backup import bot_sections
+from bot.ports import BotStore, Editions
+from bot.store.backup import bot_sections, edition_section
 from deploy.commands.command_line import Config, Folder, errors, fail, needs_index, run, settings_of
 from deploy.settings.known_sites import known_sites, site_of
 from deploy.settings.root import Settings
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import open_bot_store, open_editions
 from deploy.wiring.stores import SystemClock, open_notes, open_trees
 from ingest.backup.archive import BackupSection, Sections, write
 from ingest.backup.trees import note_section, tree_sections
@@ -56,15 +56,16 @@ async def backup(settings: Settings, path: Path, console: Console) -> int:
         open_trees(settings) as trees,
         open_notes(settings) as notes,
         open_bot_store(settings, left_sealed=True) as bot,
+        open_editions(settings) as editions,
     ):
-        sections = sections_of(settings, trees, notes, bot)
+        sections = sections_of(settings, trees, notes, bot, editions)
         with _to(path) as file, console.status("Writing …"):
             counts = await write(file, sections, version=version("ritbot"), now=SystemClock().now())
     console.print(f"Backup of {contents(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
     return 0
 
 
-def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore) -> Sections:
+def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore, editions: Editions) -> Sections:
     """All that a backup holds, in the order in which it is put back."""
     folder = settings.index.folder
     known = known_sites(settings, folder)
@@ -83,12 +84,13 @@ def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStor
         *tree_sections(trees, known.sites),
         note_section(notes),
         *bot_sections(bot),
+        edition_section(editions),
     ]
 
 
 def contents(counts: Counter[str]) -> str:
     """What a backup holds, by the names of its sections."""
-    names = {"records": "page", "watch": "watch state", "exchanges": "question"}
+    names = {"records": "page", "watch": "watch state", "exchanges": "question", "editions": "kept text"}
     told = [counted(count, names.get(name, name.removesuffix("s"))) for name, count in counts.items() if count]
     return ", ".join(told) or "nothing"
 

@@ -1,7 +1,7 @@
 """A run as one HTML file that needs nothing else: no script, no font, no network; it opens from disk.
 
-templates/page.html says what stands where, and Jinja2 escapes all that it is given. Needs the extra `eval` (Jinja2 and
-matplotlib): import this module only where a page is written.
+templates/page.html says what stands where, and Jinja2 escapes all that it is given. Needs the extra `eval`
+(matplotlib): import this module only where a page is written.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 SECTION = re.compile(
-    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|judge|enrichment|evaluation|bot|slack|answers|log|sites)"
+    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|judge|enrichment|evaluation|bot|slack|answers|log|web|sites)"
     r"\.[a-z_.]*[a-z_](?![\w./])"
 )
 TOPICS = {QUESTIONS_TOPIC, ANSWERS_TOPIC, dead_topic(QUESTIONS_TOPIC)}

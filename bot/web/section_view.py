@@ -1,0 +1,180 @@
+"""What the page of a section says, before it is HTML. Pure.
+
+All addresses in it are complete, or lead from the page (`root`) to another of ritbot's own. A live address that is none of
+the web (documentation in files) is no link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from bot.freshness import ago
+from bot.model import Edition
+from bot.permalinks.permalink import Permalink
+from bot.permalinks.standing import Standing
+from bot.permalinks.word_diff import DiffBlock, DiffSpan, block_diff, word_diff
+from ingest.counted import counted
+from ingest.model import Block
+from navigator.answer import Passage
+
+MAX_EARLIER = 20
+"""Earlier texts that are listed, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateLine:
+    """One thing that is true of the section: `label` in a word or two, `sentence` for the rest."""
+
+    kind: str
+    label: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SectionLink:
+    """Another section: its whole path, where it is shown, and what is to be said of it."""
+
+    path: tuple[str, ...]
+    href: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffRow:
+    """A block with its changes, or `same` blocks that are left out between two."""
+
+    block: DiffBlock | None = None
+    same: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """`permalink` names the text that is shown; `live` is "" where no browser can go there."""
+
+    title: str
+    above: tuple[str, ...]
+    states: tuple[StateLine, ...]
+    permalink: str
+    live: str
+    blocks: tuple[Block, ...]
+    text_heading: str
+    read: str
+    version: str = ""
+    diff_heading: str = ""
+    title_diff: tuple[DiffSpan, ...] = ()
+    diff: tuple[DiffRow, ...] = ()
+    parts: tuple[SectionLink, ...] = ()
+    nearest: tuple[SectionLink, ...] = ()
+    earlier: tuple[SectionLink, ...] = ()
+
+
+def section_view(standing: Standing, *, now: datetime, base: str, root: str) -> SectionView:
+    """`base`: the address that links are made of; `root`: the way from the page to it. Raises ValueError for a section of
+    which nothing is known."""
+    shown = standing.now or (standing.then.section if standing.then else None)
+    if shown is None:
+        raise ValueError(f"nothing is known of {standing.link.node}")
+    compared = standing.then if standing.now and standing.changed else None
+    return SectionView(
+        title=shown.path[-1],
+        above=shown.path[:-1],
+        states=tuple(_states(standing, now)),
+        permalink=f"{base}{Permalink(shown.node_id, shown.node_hash).path}",
+        live=shown.link if standing.now and urlsplit(shown.link).scheme in ("http", "https") else "",
+        blocks=shown.blocks,
+        text_heading="What it says today" if standing.now else "What it said last",
+        read=f"Read {ago(shown.checked_at, now)}",
+        version=shown.version,
+        diff_heading=f"What changed since {day(compared.section.checked_at)}" if compared else "",
+        title_diff=word_diff(compared.title, shown.path[-1]) if compared and compared.title != shown.path[-1] else (),
+        diff=tuple(_rows(block_diff(compared.section.blocks, shown.blocks))) if compared else (),
+        parts=tuple(
+            SectionLink(part.section.path, _href(root, part.section), f"{part.share:.0%} of the words")
+            for part in standing.parts
+        ),
+        nearest=tuple(SectionLink(near.path, _href(root, near)) for near in standing.nearest),
+        earlier=tuple(_earlier(edition, root) for edition in standing.earlier if edition.section is not shown)[
+            :MAX_EARLIER
+        ],
+    )
+
+
+def day(moment: datetime) -> str:
+    """As "1 May 2026"."""
+    return f"{moment.day} {moment:%B %Y}"
+
+
+def _states(standing: Standing, now: datetime) -> Iterator[StateLine]:
+    link, then = standing.link, standing.then
+    since = day(then.section.checked_at) if then else ""
+    for kind in standing.kinds:
+        match kind:
+            case "current":
+                checked = f"Checked {ago(standing.now.checked_at, now)}." if standing.now else ""
+                says = "It says what it said when the link was made." if link.hash else "The section is there."
+                yield StateLine(kind, "Current", f"{says} {checked}".strip())
+            case "changed" if standing.lost:
+                yield StateLine(
+                    kind, "Changed", "It says something else now. The text that the link names was not kept."
+                )
+            case "changed":
+                yield StateLine(kind, f"Changed since {since}", "What changed stands below.")
+            case "moved" if then:
+                yield StateLine(kind, "Moved", f"On {since} it stood under {_place(then)}.")
+            case "split":
+                yield StateLine(
+                    kind,
+                    "Split",
+                    f"Words of it stand in {counted(len(standing.parts), 'other section')} now, named below.",
+                )
+            case "merged":
+                yield StateLine(
+                    kind,
+                    "No section of its own any more",
+                    f"{_gone(standing)} What it said stands elsewhere now, named below.",
+                )
+            case "removed":
+                yield StateLine(kind, "Removed", f"{_gone(standing)} Below is what it said last.")
+
+
+def _gone(standing: Standing) -> str:
+    """When, as far as it is known, and why."""
+    last = f"It was read last on {day(standing.last_seen)}" if standing.last_seen else "It was there"
+    if standing.gone_for:
+        when = f" on {day(standing.gone_by)}" if standing.gone_by else ""
+        return f"{last}; {standing.gone_for}{when}."
+    return f"{last}, and was gone by {day(standing.gone_by)}." if standing.gone_by else f"{last}."
+
+
+def _place(then: Edition) -> str:
+    above = " › ".join(then.section.path[:-1])
+    return f"“{above}” ({then.section.page_url})" if above else then.section.page_url
+
+
+def _href(root: str, section: Passage) -> str:
+    return f"{root}{Permalink(section.node_id).path.lstrip('/')}?show"
+
+
+def _earlier(edition: Edition, root: str) -> SectionLink:
+    section = edition.section
+    path = Permalink(section.node_id, section.node_hash).path.lstrip("/")
+    return SectionLink((f"As read on {day(section.checked_at)}",), f"{root}{path}?show")
+
+
+def _rows(blocks: Sequence[DiffBlock]) -> Iterator[DiffRow]:
+    """All that changed, with a block around; what is the same and farther away is counted."""
+    near = {at + step for at, block in enumerate(blocks) if block.changed for step in (-1, 0, 1)}
+    left_out = 0
+    for at, block in enumerate(blocks):
+        if at not in near:
+            left_out += 1
+            continue
+        if left_out:
+            yield DiffRow(same=f"{counted(left_out, 'paragraph')} unchanged")
+        left_out = 0
+        yield DiffRow(block)
+    if left_out and near:
+        yield DiffRow(same=f"{counted(left_out, 'paragraph')} unchanged")
