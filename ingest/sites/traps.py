@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from urllib.parse import urlsplit
 
-from ingest.text.likeness import Likeness
+from ingest.text.likeness import Likeness, counts_of
 
 MAX_COPIES = 20
 """Pages of one text whose links are followed."""
@@ -72,7 +72,8 @@ def shape_of(url: str) -> tuple[str, str]:
 
 
 def _nearly_says(one: Likeness, other: Likeness) -> bool:
-    return len(one.pairs & other.pairs) >= STALE * len(one.pairs | other.pairs)
+    shared, together = counts_of(one, other)
+    return shared >= STALE * together
 
 
 def _is_counted(segment: str) -> bool:
