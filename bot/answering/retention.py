@@ -1,4 +1,5 @@
-"""Retention as a role: questions and answers older than the days that the operator set go, once an hour.
+"""Retention as a role: questions and answers older than the days that the operator set go, once an hour, and the texts that
+only they cited.
 
 Any number may run side by side: what one has removed, the others do not find. A store that does not answer is asked again
 an hour later.
@@ -11,7 +12,7 @@ from datetime import timedelta
 
 import structlog
 
-from bot.ports import BotStore
+from bot.ports import BotStore, Editions
 from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
 
@@ -23,8 +24,11 @@ HOUR_SECONDS = 3600.0
 class Retention:
     """`every`: seconds between two rounds; the first is at once."""
 
-    def __init__(self, store: BotStore, clock: Clock, keep: timedelta, *, every: float = HOUR_SECONDS) -> None:
+    def __init__(
+        self, store: BotStore, editions: Editions, clock: Clock, keep: timedelta, *, every: float = HOUR_SECONDS
+    ) -> None:
         self._store = store
+        self._editions = editions
         self._clock = clock
         self._keep = keep
         self._every = every
@@ -47,8 +51,10 @@ class Retention:
     async def tidy(self) -> None:
         """One round."""
         try:
-            gone = await self._store.expire(self._clock.now() - self._keep)
+            before = self._clock.now() - self._keep
+            gone = await self._store.expire(before)
+            texts = await self._editions.expire(before)
         except StoreUnavailable as error:
             log.warning("retention_failed", reason=str(error))
             return
-        log.info("exchanges_expired", count=gone)
+        log.info("exchanges_expired", count=gone, texts=texts)

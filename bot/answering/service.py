@@ -34,6 +34,9 @@ from navigator.question.rewrite import Earlier
 
 log = structlog.get_logger()
 
+KeepCited = Callable[[Exchange], Awaitable[None]]
+"""Keeps the texts that an answer cites."""
+
 ANSWER_GROUP = "answer"
 STOPPED = "Stopped."
 TOO_LONG = "This took too long, so I gave up. Please try again."
@@ -77,7 +80,8 @@ class Notice:
 
 
 class AnswerService:
-    """Any number of services may share the topic. `settings_of`: a channel's settings, with their defaults."""
+    """Any number of services may share the topic. `settings_of`: a channel's settings, with their defaults. `keep_cited` is
+    awaited before an answer counts as given."""
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class AnswerService:
         clock: Clock,
         *,
         settings_of: Callable[[str, str], Awaitable[ChannelSettings]],
+        keep_cited: KeepCited | None = None,
         bounds: AnsweringLimits | None = None,
         group: str = ANSWER_GROUP,
     ) -> None:
@@ -98,6 +103,7 @@ class AnswerService:
         self._ask = ask
         self._clock = clock
         self._settings_of = settings_of
+        self._keep_cited = keep_cited
         self._workers = Workers(
             events, QUESTIONS_TOPIC, group, self._settle, parallel=self._bounds.parallel, patience=self._bounds.retry
         )
@@ -266,12 +272,14 @@ class AnswerService:
         return since is not None and (self._clock.now() - since).total_seconds() >= seconds
 
     async def _end(self, lease: Lease, state: ExchangeState, answer: Answer | None) -> None:
-        """The answer event first: where the process dies in between, it is sent again."""
+        """The texts that it cites and the answer event first: where the process dies in between, both are done again."""
 
         def ended(exchange: Exchange) -> Exchange:
             return replace(exchange, state=state, answer=answer, owner="", lease_until=None, ended_at=self._clock.now())
 
         over = ended(lease.exchange)
+        if self._keep_cited is not None:
+            await self._keep_cited(over)
         await self._events.append(ANSWERS_TOPIC, over.question.id, dump_ending(ending(over)))
         await lease.change(ended)
         log.info("question_over", state=state, outcome=answer.outcome if answer else None)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import get_args
 
 from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
 from bot.model import ChannelSettings, Question
-from bot.ports import BotStore
+from bot.permalinks.lookup import Permalinks
+from bot.ports import BotStore, Editions
 from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
 from bot.slack.inbound.home import Home
@@ -31,7 +33,7 @@ from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.settings.site import StrategyName, secret_text
 from deploy.settings.slack import SlackSettings
-from deploy.wiring.bot_store import open_bot_store, retention
+from deploy.wiring.bot_store import open_bot_store, open_editions, retention
 from deploy.wiring.navigation import is_priced, open_navigator
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.events.workers import WorkerPolicy
@@ -119,9 +121,11 @@ async def open_answering(
         person=slack.person is not None,
         sharing=AppSharing(store, clock),
         proxy=secret_text(slack.proxy),
+        public_url=settings.web.public_url or "",
     )
     versions = Versions(stores.trees)
     async with (
+        open_editions(settings) as editions,
         open_navigator(stores, languages, versions=versions) as written,
         open_navigator(stores, languages, extracts=True, versions=versions) as extracts,
     ):
@@ -132,6 +136,9 @@ async def open_answering(
             Asker(written, extracts, known),
             clock,
             settings_of=Channels(store, slack),
+            keep_cited=partial(
+                Permalinks(stores.trees, editions, clock).keep_cited, linked=settings.web.public_url is not None
+            ),
             bounds=AnsweringLimits(
                 parallel=answers.parallel,
                 timeout=answers.timeout,
@@ -166,7 +173,9 @@ async def open_listening(
         workspaces=workspaces,
         client=client,
         intake=intake,
-        interactions=Interactions(store, intake, clock, person=slack.person or ""),
+        interactions=Interactions(
+            store, intake, clock, person=slack.person or "", public_url=settings.web.public_url or ""
+        ),
         home=Home(store, trees, intake, clock, sites=lambda: sorted(known.sites)),
         settings=SettingsModal(
             store,
@@ -203,16 +212,17 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
     settings.slack.check()
     async with (
         open_bot_store(settings) as store,
+        open_editions(settings) as editions,
         open_workspaces(settings, store) as workspaces,
         open_listening(settings, events, store, workspaces, stores.trees, known) as listening,
         open_answering(stores, events, store, workspaces, known) as service,
     ):
-        roles = [*listening.roles, answer_role(service), retention_role(settings, store)]
+        roles = [*listening.roles, answer_role(service), retention_role(settings, store, editions)]
         yield SlackRoles(roles, listening.routes, {**answering_checks(events, store, workspaces), **listening.checks})
 
 
-def retention_role(settings: Settings, store: BotStore) -> Role:
-    keeping = retention(settings, store)
+def retention_role(settings: Settings, store: BotStore, editions: Editions) -> Role:
+    keeping = retention(settings, store, editions)
     return Role("retention", keeping.run, keeping.stop)
 
 

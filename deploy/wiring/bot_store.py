@@ -54,5 +54,5 @@ async def open_editions(settings: Settings) -> AsyncIterator[Editions]:
         yield sqlite
 
 
-def retention(settings: Settings, store: BotStore) -> Retention:
-    return Retention(store, SystemClock(), settings.bot.keep)
+def retention(settings: Settings, store: BotStore, editions: Editions) -> Retention:
+    return Retention(store, editions, SystemClock(), settings.bot.keep)

@@ -45,13 +45,17 @@ NOT_HERE = "I could not post here: invite me to the channel first."
 
 
 class Interactions:
-    """`person`: the id of the user group that is pinged for help, "" for none."""
+    """`person`: the id of the user group that is pinged for help, "" for none. `public_url`: where permalinks lead, "" for
+    none."""
 
-    def __init__(self, store: BotStore, intake: Intake, clock: Clock, *, person: str = "") -> None:
+    def __init__(
+        self, store: BotStore, intake: Intake, clock: Clock, *, person: str = "", public_url: str = ""
+    ) -> None:
         self._store = store
         self._intake = intake
         self._clock = clock
         self._person = person
+        self._public_url = public_url
 
     async def judge(self, body: Payload, client: AsyncWebClient) -> str:
         """Thumbs up or down: kept at once, then asked why."""
@@ -159,7 +163,11 @@ class Interactions:
         if closed := await self._closed(exchange, body):
             return closed
         made = messages(
-            exchange.answer, question_id=exchange.question.id, now=self._clock.now(), person=bool(self._person)
+            exchange.answer,
+            question_id=exchange.question.id,
+            now=self._clock.now(),
+            person=bool(self._person),
+            public_url=self._public_url,
         )
         return await self._once("share", exchange, client, made, SHARED_ALREADY)
 

@@ -30,7 +30,7 @@ THREAD_PAGE_MESSAGES = 1_000
 
 class SlackDelivery:
     """`person`: whether "Ask a person" is offered. `sharing` hears of answers that were given twice. `proxy`: as for all of
-    Slack."""
+    Slack. `public_url`: where permalinks lead, "" for none."""
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class SlackDelivery:
         person: bool = False,
         sharing: AppSharing | None = None,
         proxy: str | None = None,
+        public_url: str = "",
     ) -> None:
         self._client_of = client_of
         self._rates = rates
@@ -48,16 +49,26 @@ class SlackDelivery:
         self._person = person
         self._sharing = sharing
         self._proxy = proxy
+        self._public_url = public_url
 
     @asynccontextmanager
     async def open(self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]) -> AsyncIterator[AnswerMessage]:
         question = exchange.question
         if question.response_url:
-            yield EphemeralMessage(exchange, keep, self._clock, person=self._person, proxy=self._proxy)
+            yield EphemeralMessage(
+                exchange, keep, self._clock, person=self._person, proxy=self._proxy, public_url=self._public_url
+            )
             return
         client = await self._client_of(question.enterprise, question.team)
         message = ThreadMessage(
-            client, self._rates, exchange, keep, self._clock, person=self._person, sharing=self._sharing
+            client,
+            self._rates,
+            exchange,
+            keep,
+            self._clock,
+            person=self._person,
+            sharing=self._sharing,
+            public_url=self._public_url,
         )
         try:
             await message.begin()

@@ -39,6 +39,7 @@ class EphemeralMessage:
         *,
         person: bool,
         proxy: str | None = None,
+        public_url: str = "",
     ) -> None:
         self._question = question = exchange.question
         self._posted = exchange.posted or Posted(question.channel, "")
@@ -46,6 +47,7 @@ class EphemeralMessage:
         self._again = question.attempt > 1
         self._clock = clock
         self._person = person
+        self._public_url = public_url
         self._webhook = AsyncWebhookClient(question.response_url, proxy=proxy, retry_handlers=[])
 
     async def stepped(self, step: Step, passages: Sequence[Passage]) -> None:
@@ -63,6 +65,7 @@ class EphemeralMessage:
             retry=answer.outcome == "failed",
             private=True,
             most=MAX_MESSAGES,
+            public_url=self._public_url,
         )
         try:
             for position, message in enumerate(made[:MAX_MESSAGES]):

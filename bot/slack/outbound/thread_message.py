@@ -64,6 +64,7 @@ class ThreadMessage:
         *,
         person: bool,
         sharing: AppSharing | None = None,
+        public_url: str = "",
         refresh: float = REFRESH_SECONDS,
     ) -> None:
         self._client = client
@@ -75,6 +76,7 @@ class ThreadMessage:
         self._clock = clock
         self._person = person
         self._sharing = sharing
+        self._public_url = public_url
         self._root = self._question.thread or self._question.ts
         self._stream: Stream | None = None
         self._fed = 0
@@ -179,6 +181,7 @@ class ThreadMessage:
             person=self._person,
             retry=answer.outcome == "failed",
             shown=shown,
+            public_url=self._public_url,
         )
 
     async def _show(self, answer: Answer, made: Sequence[Message]) -> None:

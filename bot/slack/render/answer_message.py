@@ -14,6 +14,7 @@ from datetime import datetime
 
 from bot.freshness import ago
 from bot.model import Exchange
+from bot.permalinks.permalink import Permalink
 from bot.slack.render import actions, blocks
 from bot.slack.render.blocks import LIMITS, Block, BlockLimits, link, path, shortened
 from bot.slack.render.message_split import grouped
@@ -82,12 +83,13 @@ def messages(
     retry: bool = False,
     private: bool = False,
     shown: str = "",
+    public_url: str = "",
     most: int = MAX_MESSAGES,
     limits: BlockLimits = LIMITS,
 ) -> tuple[Message, ...]:
     """One message or more, in order. `person`: there is someone to ask. `retry`: asking again may help. `private`:
     only the asker sees it. `shown`: what people have seen of the text: it is left out, and there may be nothing to say.
-    `most`: messages; an answer that needs more loses the end of its text, and says so."""
+    `public_url`: where permalinks of the sections lead, "" for none. `most`: messages; an answer that needs more loses the end of its text, and says so."""
     text = answer.text if answer.outcome in ("answered", "not_found") else ""
     head = [blocks.context([f"Understood as: {answer.understood}"])] if answer.understood and not shown else []
     room = limits.characters - blocks.characters([*head, blocks.markdown("")])
@@ -95,7 +97,7 @@ def messages(
     announced, said = _announced(parse_markdown(text), answer)
     pieces = [piece for piece in said if _bare(piece) not in seen]
     groups = grouped(sanitized(pieces, gate_of(answer), source_links(answer.sources)), room, limits.pieces) or [()]
-    tail = [*_told(answer), *_rows(answer, now, limits), *_remarks(answer, announced)]
+    tail = [*_told(answer), *_rows(answer, now, public_url, limits), *_remarks(answer, announced)]
     tail += _buttons(answer, question_id, person=person, retry=retry, private=private)
     packed = _packed(head, groups, tail, limits)
     while len(packed) > most and len(groups) > 1:
@@ -234,16 +236,19 @@ def _told(answer: Answer) -> Iterator[Block]:
         yield blocks.plain_section(f"I could not answer this. {answer.text}".strip())
 
 
-def _rows(answer: Answer, now: datetime, limits: BlockLimits) -> Iterator[Block]:
+def _rows(answer: Answer, now: datetime, public_url: str, limits: BlockLimits) -> Iterator[Block]:
     if answer.sources:
-        yield from blocks.sections(["*Sources*", *(_source(source, now) for source in answer.sources)], limits.section)
+        rows = (_source(source, now, public_url) for source in answer.sources)
+        yield from blocks.sections(["*Sources*", *rows], limits.section)
     if answer.nearest and not answer.sources:
         yield from blocks.sections([NOT_EVIDENCE, *map(_near, answer.nearest)], limits.section)
 
 
-def _source(source: CitedSource, now: datetime) -> str:
-    shown = link(source_link(source), path(source.first.path))
-    return f"[{source.number}] {shown} · checked {ago(source.first.checked_at, now)}"
+def _source(source: CitedSource, now: datetime, public_url: str) -> str:
+    first = source.first
+    shown = f"[{source.number}] {link(source_link(source), path(first.path))} · checked {ago(first.checked_at, now)}"
+    stays = f"{public_url.rstrip('/')}{Permalink(first.node_id, first.node_hash).path}" if public_url else ""
+    return f"{shown} · {link(stays, 'permalink')}" if stays else shown
 
 
 def _near(passage: Passage) -> str:

@@ -11,7 +11,7 @@ from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.bot_roles import answer_role, answering_checks, open_answering, open_workspaces, retention_role
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import open_bot_store, open_editions
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import open_stores
 
@@ -31,11 +31,12 @@ async def answer(settings: Settings, console: Console) -> None:
         open_stores(settings, "ritbot answer") as stores,
         open_events(settings) as events,
         open_bot_store(settings) as store,
+        open_editions(settings) as editions,
         open_workspaces(settings, store) as workspaces,
         open_answering(stores, events, store, workspaces, known) as service,
     ):
         health.ready(answering_checks(events, store, workspaces) | {"search index": stores.index.count})
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
-            await run_roles([answer_role(service), retention_role(settings, store)], stop, health)
+            await run_roles([answer_role(service), retention_role(settings, store, editions)], stop, health)
     console.print("Stopped.")

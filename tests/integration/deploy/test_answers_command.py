@@ -20,7 +20,7 @@ from bot.model import Exchange
 from deploy.commands.asking.answers import AnswerFilter, asked_since, export_answers, list_answers, show_answer
 from deploy.commands.upkeep.forget import forget
 from deploy.settings.root import Settings, load
-from deploy.wiring.bot_store import open_bot_store, retention
+from deploy.wiring.bot_store import open_bot_store, open_editions, retention
 from tests.contract.conftest import remove
 from tests.fakes.exchanges import NOON, answered, question, waiting
 
@@ -129,8 +129,8 @@ async def test_forgetting_says_what_went_and_how_long_the_event_log_keeps_it(set
 async def test_retention_keeps_as_many_days_as_are_set(settings: Settings) -> None:
     now = datetime.now(UTC)
     await keep(settings, waiting(1, asked_at=now - timedelta(days=91)), waiting(2, asked_at=now - timedelta(days=89)))
-    async with open_bot_store(settings) as store:
-        role = retention(settings, store)
+    async with open_bot_store(settings) as store, open_editions(settings) as editions:
+        role = retention(settings, store, editions)
         await role.tidy()
         assert [exchange.question.ts async for exchange in store.exchanges()] == ["2.000100"]
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from bot.answering.retention import Retention
 from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
+from bot.store.sqlite_editions import SqliteEditions
 from ingest.errors import StoreUnavailable
+from tests.fakes.editions import NODE, edition
 from tests.fakes.exchanges import NOON, SetClock, waiting
 
 DAY = timedelta(days=1)
@@ -41,14 +43,16 @@ class Expiring(SqliteBotStore):
 
 async def test_what_is_older_than_the_days_kept_goes_at_once_and_round_after_round(tmp_path: Path) -> None:
     clock = SetClock(NOON + 90 * DAY)
-    async with Expiring(tmp_path, clock) as store, asyncio.timeout(SOON):
+    async with Expiring(tmp_path, clock) as store, SqliteEditions(tmp_path / "texts") as texts, asyncio.timeout(SOON):
         for number in (-1, 0, 1):
             await store.keep(waiting(number), None)
-        retention = Retention(store, clock, keep=90 * DAY, every=0.01)
+        await texts.keep([edition(kept_at=NOON - DAY), edition((), kept_at=NOON - DAY, linked=True)])
+        retention = Retention(store, texts, clock, keep=90 * DAY, every=0.01)
         running = asyncio.create_task(retention.run())
         await store.rounds(NOON)
         assert await store.exchange(waiting(-1).question.id) is None
         assert await store.exchange(waiting(0).question.id)
+        assert [text.linked for text in await texts.of(NODE)] == [True]
         clock.time += DAY
         await store.rounds(NOON + DAY)
         assert await store.exchange(waiting(1).question.id) is None
@@ -58,10 +62,10 @@ async def test_what_is_older_than_the_days_kept_goes_at_once_and_round_after_rou
 
 async def test_a_store_that_is_away_is_asked_again_in_the_next_round(tmp_path: Path) -> None:
     clock = SetClock(NOON + 2 * DAY)
-    async with Expiring(tmp_path, clock) as store, asyncio.timeout(SOON):
+    async with Expiring(tmp_path, clock) as store, SqliteEditions(tmp_path / "texts") as texts, asyncio.timeout(SOON):
         store.failures = 2
         await store.keep(waiting(), None)
-        retention = Retention(store, clock, keep=DAY, every=0.01)
+        retention = Retention(store, texts, clock, keep=DAY, every=0.01)
         running = asyncio.create_task(retention.run())
         for _ in range(4):
             await store.befores.get()
@@ -71,8 +75,12 @@ async def test_a_store_that_is_away_is_asked_again_in_the_next_round(tmp_path: P
 
 
 async def test_it_stops_at_once_though_the_next_round_is_far(tmp_path: Path) -> None:
-    async with Expiring(tmp_path, SetClock()) as store, asyncio.timeout(SOON):
-        retention = Retention(store, SetClock(), keep=DAY)
+    async with (
+        Expiring(tmp_path, SetClock()) as store,
+        SqliteEditions(tmp_path / "texts") as texts,
+        asyncio.timeout(SOON),
+    ):
+        retention = Retention(store, texts, SetClock(), keep=DAY)
         running = asyncio.create_task(retention.run())
         await store.befores.get()
         retention.stop()
@@ -81,8 +89,12 @@ async def test_it_stops_at_once_though_the_next_round_is_far(tmp_path: Path) -> 
 
 
 async def test_stopped_before_it_began_it_does_nothing(tmp_path: Path) -> None:
-    async with Expiring(tmp_path, SetClock()) as store, asyncio.timeout(SOON):
-        retention = Retention(store, SetClock(), keep=DAY)
+    async with (
+        Expiring(tmp_path, SetClock()) as store,
+        SqliteEditions(tmp_path / "texts") as texts,
+        asyncio.timeout(SOON),
+    ):
+        retention = Retention(store, texts, SetClock(), keep=DAY)
         retention.stop()
         await retention.run()
         assert store.befores.empty()

@@ -112,6 +112,15 @@ def test_a_short_answer_is_one_message_with_links_rows_and_buttons() -> None:
     assert buttons(sent) == [actions.SHOW_TRACE, actions.ASK_PERSON, actions.FEEDBACK]
 
 
+def test_each_row_has_the_link_that_stays_where_there_is_one() -> None:
+    given = answer("Use it [1].", passages=1)
+    first = given.sources[0].first
+    stays = f"https://kb.example/x/n/{first.node_id}@{first.node_hash[:12]}"
+    (message,) = made(given, public_url="https://kb.example/x/")
+    assert message.blocks[1]["text"]["text"].endswith(f" · <{stays}|permalink>")
+    assert "permalink" not in str(made(given))
+
+
 def test_two_sections_of_one_page_are_two_rows_with_their_own_anchors() -> None:
     one, two = (url for _, url, _ in rows(made(answer("A [1]. B [2].", passages=2))))
     assert one.startswith(f"{SITE}/guide/1#section-1:~:text=")

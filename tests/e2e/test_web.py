@@ -1,0 +1,85 @@
+"""Links to sections as people follow them: `ritbot web`, `ritbot serve`, and a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+from playwright.async_api import expect
+
+from bot.permalinks.permalink import Permalink
+from tests.e2e.commands import lay_out, ritbot
+from tests.e2e.roles import get, is_ready, running, until
+from tests.fakes.docsite import DocSite
+from tests.fakes.site import html
+from tests.play.browser import chromium
+
+
+def cited(folder: Path, question: str) -> Permalink:
+    """The first section that an answer cites."""
+    done = ritbot(folder, "ask", "--json", question)
+    assert done.returncode == 0, done.stderr
+    citation = json.loads(done.stdout)["sources"][0]["citations"][0]
+    return Permalink(citation["node_id"], citation["node_hash"])
+
+
+async def test_sections_are_shown_beside_what_holds_the_folder_and_in_a_browser(pumpkin: Path) -> None:
+    link = cited(pumpkin, "How often should I rotate the signing keys?")
+    node, named = link.node, link.path
+    with running(pumpkin, "web") as role:
+        await until(lambda: is_ready(role), "ready", role)
+        landed = await get(role, f"/n/{node}")
+        assert landed.status_code == 302
+        assert landed.headers["location"].startswith("https://pumpkin.example/docs/keys.html#rotate:~:text=")
+        assert (await get(role, "/n/nonsense")).status_code == 400
+        async with chromium() as browser:
+            for width in (1280, 390):
+                page = await browser.new_page(viewport={"width": width, "height": 900})
+                complaints: list[str] = []
+                page.on("console", lambda message: complaints.append(message.text))  # noqa: B023  # asked for in this round
+                await page.goto(f"{role.address}/n/{node}?show")
+                await expect(page.get_by_role("heading", level=1)).to_have_text("Rotating keys")
+                await expect(page.get_by_text("Rotate the signing keys once a year")).to_be_visible()
+                await expect(page.get_by_label("Link to this text")).to_have_value(f"{role.address}{named}")
+                await page.get_by_role("button", name="Copy link").press("Enter")
+                await expect(page.get_by_role("status")).not_to_be_empty()
+                assert await page.evaluate("document.documentElement.scrollWidth") <= width
+                assert [text for text in complaints if "lipboard" not in text] == []
+                await page.close()
+        assert role.end(signal.SIGTERM) == 0
+
+
+async def test_serve_shows_them_where_it_is_said_where_people_reach_it(pumpkin: Path) -> None:
+    link = cited(pumpkin, "How often should I rotate the signing keys?")
+    with running(pumpkin, "serve", env={"RITBOT_WEB__PUBLIC_URL": "https://kb.example/docs/"}) as role:
+        await until(lambda: is_ready(role), "ready", role)
+        assert f"https://kb.example/docs{link.path}" in (await get(role, f"/n/{link.node}?show")).text
+        assert role.end(signal.SIGTERM) == 0
+    assert any("https://kb.example/docs/n/ID" in line for line in role.output)
+    with running(pumpkin, "serve") as role:
+        await until(lambda: is_ready(role), "ready", role)
+        assert (await get(role, link.path)).status_code == 404
+        assert role.end(signal.SIGTERM) == 0
+
+
+async def test_a_browser_lands_on_the_words_through_the_link(pumpkin: Path) -> None:
+    """The words stand far down a long page; what the browser shows then is they."""
+    async with DocSite() as docs:
+        filler = "".join(f"<p>Nothing of interest stands in line {n}.</p>" for n in range(200))
+        docs.pages["/keys.html"] = html(
+            "Keys", f"{filler}<h2 id='rotate'>Rotating</h2><p>Rotate the keys of pumpkin once a year.</p>{filler}"
+        )
+        folder = lay_out(pumpkin / "landing", {}, '[index]\nfolder = "data"\n')
+        done = await asyncio.to_thread(ritbot, folder, "index", docs.url("/keys.html"), "--allow-private")
+        assert done.returncode == 0, done.stdout
+        link = await asyncio.to_thread(cited, folder, "How often should I rotate the keys?")
+        with running(folder, "web") as role:
+            await until(lambda: is_ready(role), "ready", role)
+            async with chromium() as browser:
+                page = await browser.new_page()
+                await page.goto(f"{role.address}{link.path}")
+                await expect(page.get_by_text("Rotate the keys of pumpkin")).to_be_in_viewport()
+                assert page.url.startswith(docs.url("/keys.html#rotate"))
+            assert role.end(signal.SIGTERM) == 0
