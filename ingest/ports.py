@@ -234,6 +234,11 @@ class ChunkIndex(Protocol):
         """The k best chunks by BM25 (k1 1.2, b 0.75) that hold at least one of the terms, best first."""
         ...
 
+    async def occurrences(self, terms: Iterable[str], scope: Scope = ...) -> Mapping[str, int]:
+        """In how many chunks each of the terms occurs, in one call however many they are. A term is one as `words` takes it,
+        without white space."""
+        ...
+
     async def ids_of(self, page_key: str, scope: Scope = ...) -> Mapping[str, str]:
         """Ids of all chunks that the index holds for a page, each with its input hash; empty for one that is only partly
         there (a write that failed half-way), or only partly in `scope`: upsert or delete it."""

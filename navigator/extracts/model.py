@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.model import EVERYWHERE
+from ingest.model import EVERYWHERE, Scope
 from ingest.ports import Embedder
 from ingest.text.languages import spoken
 from navigator.agent.prompts import GET_TOC_TOOL, NEAREST_ONLY, NOT_FOUND, READ_TOOL, question_of
@@ -66,6 +66,8 @@ class _Counted(NamedTuple):
     native: bool
 
 
+MAX_COUNTED_QUESTIONS = 64
+"""Of those that are answered side by side, the counts are kept from one turn to the next."""
 NOTHING_COUNTED = _Counted({}, 0, False)
 
 
@@ -87,6 +89,7 @@ class ExtractiveModel:
         self._bounds = bounds or Bounds()
         self._reads = reads
         self._vectors: OrderedDict[str, _Vector] = OrderedDict()
+        self._counts: OrderedDict[tuple[str, Scope], _Counted] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -137,13 +140,18 @@ class ExtractiveModel:
             yield TurnEnd("end")
 
     async def _counted(self, question: str, forests: Sequence[Forest]) -> _Counted:
-        """What the index says of the question's words: a search a word, so once a turn."""
+        """What the index says of the question's words; who reads with it answers with it."""
         if self._lexicon is None:
             return NOTHING_COUNTED
         scope = forests[-1].scope if forests else EVERYWHERE
+        if counted := self._counts.pop((question, scope), None):
+            return counted
         counts = await self._lexicon.counts(words_of(question), scope)
         native = spoken(question) in await self._lexicon.languages()
-        return _Counted(counts, await self._lexicon.total(scope), native)
+        counted = self._counts[question, scope] = _Counted(counts, await self._lexicon.total(scope), native)
+        if len(self._counts) > MAX_COUNTED_QUESTIONS:
+            self._counts.popitem(last=False)
+        return counted
 
     def _wanted(self, question: str, counted: _Counted, passages: Sequence[Passage] = ()) -> Wanted:
         language = language_of(question, passages)

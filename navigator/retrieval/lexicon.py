@@ -5,7 +5,6 @@ Stands on the search by words alone, so that both columns have it and it costs n
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
@@ -40,11 +39,9 @@ class Lexicon:
         languages = await self.languages()
         analysed = {word: [terms(word, language) for language in languages] for word in words}
         asked = {term for readings in analysed.values() for found in readings for term in found}
-        held = dict(zip(asked, await asyncio.gather(*(self._held(term, scope) for term in asked)), strict=True))
-        return {word: max(_count(found, held) for found in readings) for word, readings in analysed.items()}
-
-    async def _held(self, term: str, scope: Scope) -> int:
-        return len(await self._index.words([term], MAX_COUNTED_CHUNKS, scope))
+        held = await self._index.occurrences(asked, scope)
+        counts = {word: max(_count(found, held) for found in readings) for word, readings in analysed.items()}
+        return {word: min(count, MAX_COUNTED_CHUNKS) for word, count in counts.items()}
 
     async def total(self, scope: Scope) -> int:
         """How many chunks there are."""

@@ -187,12 +187,12 @@ class Retriever:
         return await asyncio.to_thread(_terms, query, tuple(languages), own)
 
     async def languages(self) -> tuple[str, ...]:
-        """The languages of the sites, and those in which pages are: the index is asked for each."""
+        """The languages of the sites, and those in which pages are, as the index holds their marks."""
         now = time.monotonic()
         if self._read_at is None or now - self._read_at > LANGUAGES_BELIEVED_SECONDS:
             codes = [code for code in LANGUAGES if code not in self._languages]
-            hits = await asyncio.gather(*(self._index.words([language_term(code)], 1) for code in codes))
-            self._found = tuple(code for code, hit in zip(codes, hits, strict=True) if hit)
+            held = await self._index.occurrences(map(language_term, codes))
+            self._found = tuple(code for code in codes if held[language_term(code)])
             self._read_at = now
         return (*self._languages, *self._found)
 

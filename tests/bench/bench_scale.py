@@ -54,9 +54,14 @@ from ingest.watch.crawl import Crawl
 from ingest.watch.removal_guard import Guard
 from ingest.watch.schedule import Pace
 from ingest.watch.watcher import SiteWatcher
+from navigator.agent.prompts import RitBounds
+from navigator.extracts.model import ExtractiveModel
+from navigator.navigator import Navigator
 from navigator.retrieval.forest import Numbering
+from navigator.retrieval.lexicon import Lexicon
 from navigator.retrieval.retriever import Recipe, Retriever
 from navigator.retrieval.toc import render_toc
+from navigator.strategies.rit import Rit
 from tests.fakes.site import html
 
 COUNTS = [int(count) for count in os.environ.get("PAGES", "1000,20000").split(",")]
@@ -277,8 +282,9 @@ class Bench:
         return found, cpu() - processor
 
     async def questions(self) -> None:
-        trees, index = Counted(self.trees), Counted(self.index)
-        retriever = Retriever(trees, index, self.embedder, Recipe())  # type: ignore[arg-type]
+        trees: Any = Counted(self.trees)
+        index: Any = Counted(self.index)
+        retriever = Retriever(trees, index, self.embedder, Recipe())
         chance = random.Random(2)
         asked = [" ".join(_WORDS[int(len(_WORDS) * chance.random() ** 2)] for _ in range(6)) for _ in range(QUESTIONS)]
         took: list[float] = []
@@ -288,14 +294,19 @@ class Bench:
             forest = await retriever.forest(question, Scope(), Numbering())
             took.append(time.perf_counter() - began)
             tokens.append(self.embedder.count(render_toc(forest)))
-            if len(took) == 1:
-                first = sum((trees.calls + index.calls).values())
         self.figures["GetToC: ms, the first after a change"] = f"{1000 * took[0]:.0f}"
         self.figures["GetToC: ms, p50 and p95"] = spread([1000 * seconds for seconds in took[1:]])
-        self.figures["GetToC: calls of the stores, the first and the mean of the others"] = (
-            f"{first}, {(sum((trees.calls + index.calls).values()) - first) / (len(asked) - 1):.1f}"
-        )
         self.figures["S(F): words, p50 and p95"] = spread(tokens)
+        retriever = Retriever(trees, index, self.embedder, Recipe())
+        extractive = ExtractiveModel(self.embedder, Lexicon(index, trees, retriever.languages))
+        navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, extractive, lambda _: "rit")
+        for what, some in (("the first", asked[:1]), ("the mean of ten more", asked[1:11])):
+            trees.calls.clear()
+            index.calls.clear()
+            for question in some:
+                await navigator.ask(question)
+            each = (f"{store.calls.total() / len(some):.1f}" for store in (trees, index))
+            self.figures[f"calls an answer, {what}: SQLite, Edge"] = ", ".join(each)
 
     async def restore(self) -> None:
         """Backup of the trees into a file, and from it into new stores."""

@@ -75,6 +75,22 @@ async def test_one_of_the_terms_is_enough_and_more_of_them_are_better(index: Chu
     assert (await found(index, "a", "b"))[0] == both
 
 
+async def test_terms_are_counted_in_the_chunks_that_hold_them(index: ChunkIndex) -> None:
+    first, *_ = await with_terms(index, "a b a", "a ORA-00942 --flag", f"a {'x' * 300} язык", "b")
+    asked = ["a", "b", "ORA-00942", "--flag", "x" * 300, "язык", "A", "ora", "none", "a"]
+    assert await index.occurrences(asked) == dict(zip(asked, [3, 2, 1, 1, 1, 1, 0, 0, 0, 3], strict=True))
+    assert await index.occurrences([]) == {}
+    await index.delete([first])
+    assert await index.occurrences(["a", "b"]) == {"a": 2, "b": 1}
+
+
+async def test_a_thousand_terms_are_counted_at_once(index: ChunkIndex) -> None:
+    await with_terms(index, "t1 t1500", "t1")
+    counts = await index.occurrences(f"t{n}" for n in range(1600))
+    assert len(counts) == 1600
+    assert {term: count for term, count in counts.items() if count} == {"t1": 2, "t1500": 1}
+
+
 async def test_a_term_asked_for_twice_counts_once(index: ChunkIndex) -> None:
     await with_terms(index, "a x y", "b b", "a", "b z")
     assert await index.words(["a", "b", "a", "a"], 10) == await index.words(["a", "b"], 10)
@@ -125,6 +141,7 @@ async def test_a_scope_limits_every_search_to_its_sites_and_versions(index: Chun
         hits = {hit.chunk_id for hit in await index.dense(EAST, 10, scope)}
         assert set(await found(index, "a", scope=scope)) == hits
         assert await index.count(scope) == len(hits)
+        assert await index.occurrences(["a"], scope) == {"a": len(hits)}
         return {place for place, chunk in zip(places, chunks, strict=True) if chunk.id in hits}
 
     assert await inside(None, None) == set(places)

@@ -77,6 +77,9 @@ class SplitChunkIndex:
     async def words(self, terms: Sequence[str], k: int, scope: Scope = EVERYWHERE) -> Sequence[Hit]:
         return await self._words.words(terms, k, scope)
 
+    async def occurrences(self, terms: Iterable[str], scope: Scope = EVERYWHERE) -> Mapping[str, int]:
+        return await self._words.occurrences(terms, scope)
+
     async def ids_of(self, page_key: str, scope: Scope = EVERYWHERE) -> Mapping[str, str]:
         embedded, worded = await asyncio.gather(
             self._vectors.ids_of(page_key, scope), self._words.ids_of(page_key, scope)

@@ -151,6 +151,12 @@ class EdgeChunkIndex:
         hits = [Hit(str(p.id), p.payload["node"], p.payload["page"], p.score) for p in points if p.payload]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
 
+    async def occurrences(self, terms: Iterable[str], scope: Scope = EVERYWHERE) -> Mapping[str, int]:
+        wanted = list(dict.fromkeys(terms))
+        requests = [edge.CountRequest(exact=True, filter=_filter(scope, term)) for term in wanted]
+        counts = await self._call(lambda shard: [shard.count(request) for request in requests])
+        return dict(zip(wanted, counts, strict=True))
+
     async def ids_of(self, page_key: str, scope: Scope = EVERYWHERE) -> Mapping[str, str]:
         found = self._scroll(_filter(scope, page=[page_key]), ["input"])
         return {str(record.id): record.payload["input"] async for record in found if record.payload}
@@ -292,9 +298,12 @@ def _is_among(name: str, values: Iterable[str]) -> edge.FieldCondition:
     return edge.FieldCondition(name, match=edge.MatchAny(sorted(values)))
 
 
-def _filter(scope: Scope, **more: Iterable[str]) -> edge.Filter | None:
+def _filter(scope: Scope, term: str | None = None, **more: Iterable[str]) -> edge.Filter | None:
+    """`term`: what the chunk's words must hold."""
     fields: dict[str, Iterable[str] | None] = {"site": scope.sites, "version": scope.versions, **more}
     conditions: list[edge.ConditionType] = [
         _is_among(name, among) for name, among in fields.items() if among is not None
     ]
+    if term is not None:
+        conditions.append(edge.FieldCondition("terms", match=edge.MatchText(term)))
     return edge.Filter(must=conditions) if conditions else None
