@@ -37,10 +37,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class UserTurn:
-    """`passages` stand in front of the text: what the model is given to read without asking for it."""
+    """`passages` stand in front of the text: what the model is given to read without asking for it. `forest`: what was found
+    for the question before anything was asked; the text shows it."""
 
     text: str
     passages: tuple[Passage, ...] = ()
+    forest: Forest | None = None
 
 
 @dataclass(frozen=True, slots=True)

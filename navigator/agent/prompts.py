@@ -99,13 +99,18 @@ class RitBounds:
 
 def rit_system_prompt(rit_bounds: RitBounds, *, model_cites: bool) -> str:
     """The same for every question, so that it can be cached."""
+    begin = (
+        "With the question comes what `get_toc` gave for its words; call it again where other words promise more"
+        if rit_bounds.tells_more
+        else "Begin with `get_toc`"
+    )
     return f"""\
 You answer questions about a product from its documentation, and from nothing else. `get_toc` shows where an answer may \
 stand, `read` what stands there.
 
 How to work
 - Before each tool call, say in a sentence or two what you know, what is missing, and what you do next.
-- Begin with `get_toc`. Look at where sections stand, not only at titles: the same title under another product, version or \
+- {begin}. Look at where sections stand, not only at titles: the same title under another product, version or \
 page is another thing.
 - Then `read` the most promising sections, three to five at once. If they do not settle the question, read others of the \
 table, or call `get_toc` in other words. Several calls in one turn are welcome, if all are of one kind.
@@ -165,11 +170,17 @@ tools or numbers of sections in words."""
 
 
 def opening(
-    question: str, note: str = "", at_hand: Sequence[tuple[int, tuple[str, ...]]] = (), language: str = ""
+    question: str,
+    note: str = "",
+    at_hand: Sequence[tuple[int, tuple[str, ...]]] = (),
+    language: str = "",
+    contents: str = "",
 ) -> str:
-    """The first turn. `at_hand`: number and path of what earlier answers of the conversation cited. `note`: what stands
-    last, such as the budget."""
+    """The first turn. `at_hand`: number and path of what earlier answers of the conversation cited. `contents`: the table of
+    contents that the question's own words gave. `note`: what stands last, such as the budget."""
     parts = [f"<question>\n{question}\n</question>"]
+    if contents:
+        parts.append(f"`get_toc` with these words:\n{contents}")
     if at_hand:
         rows = "\n".join(f"{number}: {' › '.join(path)}" for number, path in at_hand)
         parts.append(f"Sections that earlier answers rest on; they can be read at once by their numbers:\n{rows}")

@@ -125,9 +125,10 @@ class ScriptedReader(ABC):
 
     def _call(self, question: str, turns: Sequence[Turn], tools: Collection[str]) -> ToolCall | None:
         results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
-        forests = [result.forest for result in results if result.forest is not None]
+        told = [turn for turn in turns if isinstance(turn, UserTurn)]
+        forests = [forest for forest in (*(t.forest for t in told), *(r.forest for r in results)) if forest is not None]
         name = f"call-{len(turns)}"
-        if GET_TOC_TOOL.name in tools and not results:
+        if GET_TOC_TOOL.name in tools and not results and not forests:
             return ToolCall(name, GET_TOC_TOOL.name, {"query": question})
         if READ_TOOL.name in tools and (wanted := self._sections(question, forests)):
             return ToolCall(name, READ_TOOL.name, {"sections": wanted})

@@ -28,6 +28,7 @@ from navigator.extracts.units import Unit, units_of
 from navigator.ports import (
     CitationDelta,
     ModelEvent,
+    ModelTurn,
     TextDelta,
     Tool,
     ToolCall,
@@ -108,10 +109,13 @@ class ExtractiveModel:
     ) -> AsyncIterator[ModelEvent]:
         question = question_of(next(turn.text for turn in turns if isinstance(turn, UserTurn)))
         results = [result for turn in turns if isinstance(turn, ToolTurn) for result in turn.results]
-        forests = [result.forest for result in results if result.forest is not None]
-        given = [passage for turn in turns if isinstance(turn, UserTurn) for passage in turn.passages]
-        passages = [*given, *(passage for result in results for passage in result.passages)]
-        read_once = sum(isinstance(turn, ToolTurn) for turn in turns) == 2
+        told = [turn for turn in turns if isinstance(turn, UserTurn)]
+        forests = [forest for forest in (*(t.forest for t in told), *(r.forest for r in results)) if forest is not None]
+        given = (*(turn.passages for turn in told), *(result.passages for result in results))
+        passages = [passage for some in given for passage in some]
+        calls = [{call.name for call in turn.calls} for turn in turns if isinstance(turn, ModelTurn)]
+        read_once = sum(READ_TOOL.name in names for names in calls) == 1
+        queries = (*(() if forests else (question,)), *sides_of(question))
         left_out: list[int] = []
         counted = await self._counted(question, forests) if forests or passages or must_answer else NOTHING_COUNTED
         if forests and read_once and not must_answer:
@@ -126,9 +130,9 @@ class ExtractiveModel:
             async for event in self._answer(question, counted, forests, passages):
                 yield event
             yield TurnEnd("end")
-        elif not results and GET_TOC_TOOL.name in {tool.name for tool in tools}:
-            yield TextDelta("Nothing is known yet: searching with the question as it stands.")
-            for number, query in enumerate((question, *sides_of(question))):
+        elif not results and queries and GET_TOC_TOOL.name in {tool.name for tool in tools}:
+            yield TextDelta("Searching with the question as it stands." if not forests else "Searching for each side.")
+            for number, query in enumerate(queries):
                 yield ToolCallEvent(ToolCall(f"toc-{number}", GET_TOC_TOOL.name, {"query": query}))
             yield TurnEnd("calls")
         elif forests and (best := _best(forests, self._wanted(question, counted), self._reads)):

@@ -6,6 +6,7 @@ this question's forests showed can be read.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -52,7 +53,9 @@ class Rit:
         asked, rit_bounds = run.asked, self._rit_bounds
         toolbox = RitToolbox(run.session, self._retriever, self._trees, asked.scope, rit_bounds)
         at_hand = await toolbox.offer(asked.at_hand)
-        run.turns.append(UserTurn(opening(asked.question, toolbox.note(0.0), at_hand, asked.language)))
+        found, contents = await toolbox.search_first(run) if rit_bounds.tells_more else (None, "")
+        text = opening(asked.question, toolbox.note(0.0), at_hand, asked.language, contents)
+        run.turns.append(UserTurn(text, forest=found))
         system = rit_system_prompt(rit_bounds, model_cites=run.model.cites)
         return await walk(run, toolbox, LoopConfig(system, READ_FIRST, rit_bounds.context_share))
 
@@ -97,6 +100,16 @@ class RitToolbox(Toolbox):
             self.session.offer(number, node_id, path)
             offered.append((number, path))
         return offered
+
+    async def search_first(self, run: AnswerRun) -> tuple[Forest, str]:
+        """What a search with the question's own words finds, and its outline: a model that is given it with the question
+        needs a turn less. Counts as a get_toc. Raises IngestError."""
+        call = ToolCall("first", GET_TOC_TOOL.name, {"query": run.asked.question})
+        started = time.monotonic()
+        step, result = await self._get_toc(call, Step(call.name, ""))
+        run.step(replace(step, seconds=time.monotonic() - started))
+        assert result.forest is not None
+        return result.forest, result.text
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
         return await (self._get_toc(call, step) if call.name == GET_TOC_TOOL.name else self._read(call, step))
