@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from urllib.parse import urlsplit
 
 from ingest.model import Page
@@ -52,8 +52,9 @@ def place(pages: Iterable[Page], aliases: Mapping[str, str] | None = None) -> di
     """The ancestors of each page by page key, root first, the page itself left out. The pages' nodes are not
     looked at. `aliases`: page keys that stand for a page, each with the key of that page."""
     by_key = {page.key: page for page in sorted(pages, key=lambda page: page.key)}
-    find = _finder(by_key, aliases or {})
-    paths = {key: _path(key) for key in by_key}
+    loosely = cache(partial(_name, normal=equivalent))
+    find = _finder(by_key, aliases or {}, loosely)
+    paths = {key: _path(loosely(key)) for key in by_key}
     listing = _listing_pages(by_key, paths, find)
     at_path: dict[tuple[str, ...], str] = {}
     for key, path in paths.items():
@@ -70,7 +71,7 @@ def place(pages: Iterable[Page], aliases: Mapping[str, str] | None = None) -> di
     return _ancestors(by_key, _without_circles({key: claims(page) for key, page in by_key.items()}))
 
 
-def _finder(pages: Mapping[str, Page], aliases: Mapping[str, str]) -> _Find:
+def _finder(pages: Mapping[str, Page], aliases: Mapping[str, str], loosely: Callable[[str], str]) -> _Find:
     """From a URL to the key of the page that it names. A page is named by its key, by an alias, by its URL and
     canonical URL where no other page has the same, and by the spellings that usually serve one page."""
     claimed: dict[str, set[str]] = {}
@@ -81,14 +82,14 @@ def _finder(pages: Mapping[str, Page], aliases: Mapping[str, str]) -> _Find:
     names |= {alias: target for alias, target in aliases.items() if target in pages}
     names |= {key: key for key in pages}
     spellings: dict[str, str] = {}
-    for name in (*pages, *sorted(names)):
-        spellings.setdefault(_name(name, equivalent), names[name])
+    for name in dict.fromkeys((*pages, *sorted(names))):
+        spellings.setdefault(loosely(name), names[name])
     spellings.pop("", None)
     names.pop("", None)
 
     @cache
     def find(url: str) -> str | None:
-        return names.get(_name(url)) or spellings.get(_name(url, equivalent))
+        return names.get(_name(url)) or spellings.get(loosely(url))
 
     return find
 
@@ -101,9 +102,9 @@ def _name(url: str, normal: Callable[[str], str] = page_key) -> str:
         return ""
 
 
-def _path(key: str) -> tuple[str, ...]:
-    """Host, folders and name of a page; a folder's index page has the folder's path, /x.html that of /x."""
-    parts = urlsplit(_name(key, equivalent))
+def _path(loose: str) -> tuple[str, ...]:
+    """Host, folders and name of a page by its looser key: a folder's index page has the folder's path, /x.html that of /x."""
+    parts = urlsplit(loose)
     query = [f"?{parts.query}"] if parts.query else []
     return (parts.netloc, *filter(None, parts.path.split("/")), *query)
 

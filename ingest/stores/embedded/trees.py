@@ -11,6 +11,7 @@ from a whole site's claims and kept until it moves, whoever moved it.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +90,7 @@ class SqliteTreeStore:
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA, _SCHEMA_VERSION, _UPGRADES)
         self._places: dict[str, tuple[int, Mapping[str, tuple[SiteAncestor, ...]]]] = {}
+        self._placing = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         await self._database.__aenter__()
@@ -118,7 +120,13 @@ class SqliteTreeStore:
 
     async def place(self, keys: Iterable[str]) -> Mapping[str, tuple[SiteAncestor, ...]]:
         wanted = list(keys)
-        return await self._database.read(lambda db: self._place(db, wanted))
+        placed: dict[str, tuple[SiteAncestor, ...]] = {}
+        async with self._placing:
+            for site, changed in await self._database.read(lambda db: _sites_of(db, wanted)):
+                if self._places.get(site, (None,))[0] != changed:
+                    self._places[site] = await self._placed(site)
+                placed |= {key: self._places[site][1][key] for key in wanted if key in self._places[site][1]}
+        return {key: placed[key] for key in wanted if key in placed}
 
     async def scan(self, site: str | None = None) -> AsyncIterator[PageState]:
         after = ""
@@ -165,15 +173,16 @@ class SqliteTreeStore:
     async def _strings(self, statement: str, *parameters: str) -> list[str]:
         return await self._database.read(lambda db: [row[0] for row in db.execute(statement, parameters)])
 
-    def _place(self, db: sqlite3.Connection, keys: list[str]) -> dict[str, tuple[SiteAncestor, ...]]:
-        statement = f"""SELECT DISTINCT site, changed FROM records JOIN sites USING (site)
-            WHERE state = 'live' AND key {_AMONG}"""
-        placed: dict[str, tuple[SiteAncestor, ...]] = {}
-        for site, changed in db.execute(statement, (json.dumps(keys),)):
-            if self._places.get(site, (None,))[0] != changed:
-                self._places[site] = changed, _places(db, site)
-            placed |= self._places[site][1]
-        return {key: placed[key] for key in keys if key in placed}
+    async def _placed(self, site: str) -> tuple[int, Mapping[str, tuple[SiteAncestor, ...]]]:
+        """Where each page of a site is, and what `sites.changed` was then. A large site takes a second or two, in a thread in
+        which nobody waits for the database."""
+        changed, pages, aliases = await self._database.read(lambda db: _claims(db, site))
+
+        def work() -> Mapping[str, tuple[SiteAncestor, ...]]:
+            with _reading(site):
+                return place(map(codec.PAGE.load, pages), aliases)
+
+        return changed, await asyncio.to_thread(work)
 
 
 def _get(db: sqlite3.Connection, key: str) -> VersionedRecord | None:
@@ -296,11 +305,20 @@ def _nodes(db: sqlite3.Connection, ids: list[str]) -> dict[str, Located]:
     return located
 
 
-def _places(db: sqlite3.Connection, site: str) -> dict[str, tuple[SiteAncestor, ...]]:
+def _sites_of(db: sqlite3.Connection, keys: list[str]) -> list[tuple[str, int]]:
+    """Of live pages, each with its `changed`."""
+    statement = f"""SELECT DISTINCT site, changed FROM records JOIN sites USING (site)
+        WHERE state = 'live' AND key {_AMONG}"""
+    return [(site, changed) for site, changed in db.execute(statement, (json.dumps(keys),))]
+
+
+def _claims(db: sqlite3.Connection, site: str) -> tuple[int, list[bytes], dict[str, str]]:
+    """What places a site's pages: its `changed`, its live pages without nodes, and where its other records lead."""
     pages = db.execute("SELECT page FROM records WHERE site = ? AND state = 'live' AND page IS NOT NULL", (site,))
+    found = [page for (page,) in pages]
     aliases = db.execute("SELECT key, target FROM records WHERE site = ? AND state IN ('alias', 'moved')", (site,))
-    with _reading(site):
-        return place([codec.PAGE.load(page) for (page,) in pages], dict(aliases.fetchall()))
+    changed = db.execute("SELECT changed FROM sites WHERE site = ?", (site,)).fetchone()
+    return (changed[0] if changed else 0), found, dict(aliases.fetchall())
 
 
 def _scan(db: sqlite3.Connection, site: str | None, after: str) -> list[PageState]:
