@@ -10,7 +10,7 @@ from bot.model import Edition, Exchange
 from bot.permalinks.permalink import Permalink
 from bot.permalinks.standing import Part, Standing, nearest_first, where_words_went
 from bot.ports import Editions
-from ingest.model import Node, PageRecord
+from ingest.model import Node, PageRecord, Scope
 from ingest.ports import Clock, TreeStore
 from navigator.answer import Passage
 from navigator.citations.landing import landing_link
@@ -21,8 +21,8 @@ MAX_NEAREST = 5
 MAX_PAGES_FOLLOWED = 8
 """Of pages that became an alias, or moved, one after the other."""
 
-FindSections = Callable[[str, str], Awaitable[Sequence[str]]]
-"""Ids of live sections that share words with a text, in a site; best first."""
+FindSections = Callable[[str, Scope], Awaitable[Sequence[str]]]
+"""Ids of live sections that share words with a text; best first."""
 
 
 class Permalinks:
@@ -56,6 +56,19 @@ class Permalinks:
             node: passage(each, 0, (*(p.title for p in places.get(each.page.key, ())), *path_of(each.page, node)))
             for node, each in located.items()
         }
+
+    async def found(self, words: str, scope: Scope, most: int) -> Sequence[Passage]:
+        """The sections that say most of these words, best first. Raises RuntimeError in a process without a search index."""
+        if self._find is None:
+            raise RuntimeError("there is no search index here")
+        ids = (await self._find(words, scope))[:most]
+        sections = await self.sections(ids)
+        return [sections[node] for node in ids if node in sections]
+
+    @property
+    def searches(self) -> bool:
+        """Whether this process has a search index."""
+        return self._find is not None
 
     async def landing(self, section: Passage) -> str:
         """The address at which a browser lands on its first words."""
@@ -120,7 +133,8 @@ class Permalinks:
         if self._find is None:
             return {}
         said = "\n".join([then.title, *(block.text for block in then.section.blocks)])
-        ids = await self._find(said, then.site)
+        site = Scope(frozenset({then.site}), frozenset({then.section.version}))
+        ids = await self._find(said, site)
         return {node: located.node for node, located in (await self._trees.nodes(ids)).items()}
 
 

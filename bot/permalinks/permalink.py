@@ -28,6 +28,10 @@ class Permalink:
     def path(self) -> str:
         return f"{PREFIX}{self.node}" + (f"@{self.hash[:NAMED_HASH_CHARACTERS]}" if self.hash else "")
 
+    def address(self, public_url: str) -> str:
+        """Where people reach it; "" where it is not known where they reach ritbot."""
+        return f"{public_url.rstrip('/')}{self.path}" if public_url else ""
+
     def names(self, node_hash: str) -> bool:
         """Whether that is the text it names."""
         return bool(self.hash) and node_hash.startswith(self.hash)

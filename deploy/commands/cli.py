@@ -23,6 +23,7 @@ MARKUP: Final = "markdown"
 COMMANDS = {
     "index": ("documents.index", "Index a folder of HTML or a website, or bring its index up to date."),
     "ask": ("asking.ask", "Ask a question; the answer links to the sections that were read."),
+    "cite": ("asking.cite", "Find sections by their words, each with the link that stays."),
     "tree": ("asking.tree", "Draw a page as ritbot reads it, or a node with what stands around it."),
     "demo": ("asking.demo", "Index ritbot's own manual, ask it four questions, then take yours."),
     "sites": ("documents.sites", "List the sites with what is indexed of them and what is wrong with their pages."),

@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,6 +32,7 @@ from deploy.serving.local_socket import (
     too_long,
 )
 from deploy.serving.roles import Role
+from deploy.serving.section_source import CITE, cited
 from deploy.wiring.stores import Stores
 from ingest.errors import IngestError
 from navigator.codec import dump_answer
@@ -51,7 +53,8 @@ async def open_local_answers(stores: Stores, navigator: Navigator) -> AsyncItera
     if stores.settings.stores.kind == "cluster":
         yield ()
         return
-    async with LocalServer(stores.settings.index.folder, {ASK: answering(asks(stores, navigator))}) as server:
+    work: dict[str, Work] = {ASK: answering(asks(stores, navigator)), CITE: partial(cited, stores)}
+    async with LocalServer(stores.settings.index.folder, work) as server:
         yield (Role("local answers", server.run, server.stop),)
 
 

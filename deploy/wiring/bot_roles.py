@@ -15,6 +15,7 @@ from bot.permalinks.lookup import Permalinks
 from bot.ports import BotStore, Editions
 from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
+from bot.slack.inbound.citing import Citing
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.http_mode import routes
 from bot.slack.inbound.intake import AccessPolicy, Intake
@@ -35,8 +36,10 @@ from deploy.settings.site import StrategyName, secret_text
 from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_store import open_bot_store, open_editions, retention
 from deploy.wiring.navigation import is_priced, open_navigator
+from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.events.workers import WorkerPolicy
+from ingest.model import Scope
 from ingest.ports import EventLog, TreeStore
 from navigator.agent.run import Listener
 from navigator.answer import Answer
@@ -82,8 +85,7 @@ class Asker:
         self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener
     ) -> Awaitable[Answer]:
         navigator = self._extracts if settings.extracts else self._written
-        sites = [site for site in settings.sites if site in self._known.sites]  # one may have been removed since
-        scope = self._known.scope(sites, None)
+        scope = _scope(self._known, settings)
         return navigator.ask(
             question.text, scope, listener, earlier=earlier, language=settings.language, strategy=settings.strategy
         )
@@ -154,7 +156,13 @@ def answer_role(service: AnswerService) -> Role:
 
 @asynccontextmanager
 async def open_listening(
-    settings: Settings, events: EventLog, store: BotStore, workspaces: Workspaces, trees: TreeStore, known: KnownSites
+    settings: Settings,
+    events: EventLog,
+    store: BotStore,
+    workspaces: Workspaces,
+    trees: TreeStore,
+    permalinks: Permalinks,
+    known: KnownSites,
 ) -> AsyncIterator[SlackRoles]:
     """What listens to Slack; its role raises BotError where Slack does not take the app token."""
     slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
@@ -166,16 +174,20 @@ async def open_listening(
         is_guest=workspaces.is_guest,
         is_outsider=workspaces.is_outsider,
     )
+
+    async def scope_of(team: str, channel: str) -> Scope:
+        return _scope(known, await channels(team, channel))
+
     background = Background()
     client = quiet_client("", slack.api_url, secret_text(slack.proxy))
     over_socket = slack.mode == "socket"
+    public_url = settings.web.public_url or ""
     app = make_app(
         workspaces=workspaces,
         client=client,
         intake=intake,
-        interactions=Interactions(
-            store, intake, clock, person=slack.person or "", public_url=settings.web.public_url or ""
-        ),
+        interactions=Interactions(store, intake, clock, person=slack.person or "", public_url=public_url),
+        citing=Citing(permalinks, intake, scope_of, clock, public_url=public_url),
         home=Home(store, trees, intake, clock, sites=lambda: sorted(known.sites)),
         settings=SettingsModal(
             store,
@@ -214,7 +226,8 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
         open_bot_store(settings) as store,
         open_editions(settings) as editions,
         open_workspaces(settings, store) as workspaces,
-        open_listening(settings, events, store, workspaces, stores.trees, known) as listening,
+        open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
+        open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(stores, events, store, workspaces, known) as service,
     ):
         roles = [*listening.roles, answer_role(service), retention_role(settings, store, editions)]
@@ -233,6 +246,13 @@ def answering_checks(events: EventLog, store: BotStore, workspaces: Workspaces) 
         "bot store": lambda: store.channel("any", "any"),
         "slack token": workspaces.check,
     }
+
+
+def _scope(known: KnownSites, settings: ChannelSettings) -> Scope:
+    """Where a channel looks."""
+    return known.scope(
+        [site for site in settings.sites if site in known.sites], None
+    )  # one may have been removed since
 
 
 def _quota(settings: Settings) -> Quota:

@@ -16,6 +16,8 @@ from tests.fakes.docsite import DocSite
 from tests.fakes.site import html
 from tests.play.browser import chromium
 
+QUESTION = "How often should I rotate the signing keys?"
+
 
 def cited(folder: Path, question: str) -> Permalink:
     """The first section that an answer cites."""
@@ -26,8 +28,11 @@ def cited(folder: Path, question: str) -> Permalink:
 
 
 async def test_sections_are_shown_beside_what_holds_the_folder_and_in_a_browser(pumpkin: Path) -> None:
-    link = cited(pumpkin, "How often should I rotate the signing keys?")
+    link = cited(pumpkin, QUESTION)
     node, named = link.node, link.path
+    found = ritbot(pumpkin, "cite", "rotate", "signing", "keys")
+    assert found.stdout.startswith("Signing keys › Rotating keys\nhttps://pumpkin.example/docs/keys.html#rotate")
+    assert ritbot(pumpkin, "cite", "xyzzy").returncode == 1
     with running(pumpkin, "web") as role:
         await until(lambda: is_ready(role), "ready", role)
         landed = await get(role, f"/n/{node}")
@@ -52,10 +57,12 @@ async def test_sections_are_shown_beside_what_holds_the_folder_and_in_a_browser(
 
 
 async def test_serve_shows_them_where_it_is_said_where_people_reach_it(pumpkin: Path) -> None:
-    link = cited(pumpkin, "How often should I rotate the signing keys?")
+    link = cited(pumpkin, QUESTION)
     with running(pumpkin, "serve", env={"RITBOT_WEB__PUBLIC_URL": "https://kb.example/docs/"}) as role:
         await until(lambda: is_ready(role), "ready", role)
         assert f"https://kb.example/docs{link.path}" in (await get(role, f"/n/{link.node}?show")).text
+        found = await asyncio.to_thread(ritbot, pumpkin, "cite", "rotate", "signing", "keys", "--json")
+        assert json.loads(found.stdout)[0]["permalink"] == f"https://kb.example/docs{link.path}"
         assert role.end(signal.SIGTERM) == 0
     assert any("https://kb.example/docs/n/ID" in line for line in role.output)
     with running(pumpkin, "serve") as role:
@@ -69,17 +76,18 @@ async def test_a_browser_lands_on_the_words_through_the_link(pumpkin: Path) -> N
     async with DocSite() as docs:
         filler = "".join(f"<p>Nothing of interest stands in line {n}.</p>" for n in range(200))
         docs.pages["/keys.html"] = html(
-            "Keys", f"{filler}<h2 id='rotate'>Rotating</h2><p>Rotate the keys of pumpkin once a year.</p>{filler}"
+            "Keys",
+            f"{filler}<h2 id='rotate'>Rotating keys</h2><p>Rotate the signing keys once a year with pumpkin-keys rotate.</p>{filler}",
         )
         folder = lay_out(pumpkin / "landing", {}, '[index]\nfolder = "data"\n')
         done = await asyncio.to_thread(ritbot, folder, "index", docs.url("/keys.html"), "--allow-private")
         assert done.returncode == 0, done.stdout
-        link = await asyncio.to_thread(cited, folder, "How often should I rotate the keys?")
+        link = await asyncio.to_thread(cited, folder, QUESTION)
         with running(folder, "web") as role:
             await until(lambda: is_ready(role), "ready", role)
             async with chromium() as browser:
                 page = await browser.new_page()
                 await page.goto(f"{role.address}{link.path}")
-                await expect(page.get_by_text("Rotate the keys of pumpkin")).to_be_in_viewport()
+                await expect(page.get_by_text("Rotate the signing keys once a year")).to_be_in_viewport()
                 assert page.url.startswith(docs.url("/keys.html#rotate"))
             assert role.end(signal.SIGTERM) == 0

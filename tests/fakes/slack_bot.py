@@ -33,6 +33,7 @@ from deploy.settings.process import HttpSettings
 from deploy.settings.root import Settings
 from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_roles import open_answering, open_listening, open_workspaces
+from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable
 from ingest.events.sqlite import SqliteEventLog
@@ -197,8 +198,9 @@ async def bot(
             parser=ParseHere(),
         )
         workspaces = await stack.enter_async_context(open_workspaces(chosen, store))
+        permalinks = await stack.enter_async_context(open_permalinks(chosen, site.trees, finder(stores, ["en"])))
         listening = await stack.enter_async_context(
-            open_listening(chosen, events, store, workspaces, site.trees, known)
+            open_listening(chosen, events, store, workspaces, site.trees, permalinks, known)
         )
         answering = None
         if answers:

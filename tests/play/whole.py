@@ -18,6 +18,7 @@ from deploy.settings.root import Settings
 from deploy.wiring.bot_roles import answer_role, open_answering, open_listening, open_workspaces
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
+from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import open_stores
 from ingest.errors import IndexMismatch
 from ingest.model import Site
@@ -73,7 +74,8 @@ async def open_bot(settings: Settings) -> AsyncIterator[list[Role]]:
         open_events(settings) as events,
         open_bot_store(settings) as store,
         open_workspaces(settings, store) as workspaces,
-        open_listening(settings, events, store, workspaces, stores.trees, known) as listening,
+        open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
+        open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(stores, events, store, workspaces, known) as service,
     ):
         yield [*listening.roles, answer_role(service)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 
 import structlog
@@ -19,6 +19,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bot.slack.inbound.citing import CITE_USAGE, Citing
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.interactions import Interactions
@@ -27,7 +28,7 @@ from bot.slack.inbound.settings_modal import SettingsModal
 from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions
-from bot.slack.render.blocks import shortened
+from bot.slack.render.blocks import Block, shortened
 from bot.slack.render.sanitize import escaped, plain_line
 from bot.slack.workspaces import Workspaces, is_in
 from ingest.ports import Clock
@@ -39,7 +40,9 @@ Press = Callable[[Payload, AsyncWebClient], Awaitable[str]]
 
 ASK_COMMAND = "/ask"
 RITBOT_COMMAND = "/ritbot"
+CITE_COMMAND = "/cite"
 SHORTCUT = "answer_from_docs"
+CITE_SHORTCUT = "cite_section"
 USAGE = "Ask me something, for example: `/ask How do I rotate the keys?`"
 NOT_INSTALLED = "I am not installed in this workspace any more: ask whoever manages your apps to install me again."
 NO_WORDS = "There are no words in that message that I could answer."
@@ -86,6 +89,7 @@ def make_app(
     client: AsyncWebClient,
     intake: Intake,
     interactions: Interactions,
+    citing: Citing,
     home: Home,
     settings: SettingsModal,
     background: Background,
@@ -109,7 +113,8 @@ def make_app(
     )
     _hear(app, intake, background)
     _commands(app, intake, settings, background, clock)
-    _buttons(app, interactions, settings, background)
+    _citing(app, citing, background, clock)
+    _buttons(app, interactions, citing, settings, background)
     _modals(app, interactions, settings, home, background)
     _installations(app, workspaces)
     _rest(app)
@@ -163,7 +168,29 @@ def _commands(app: AsyncApp, intake: Intake, settings: SettingsModal, background
     app.shortcut(SHORTCUT)(shortcut)
 
 
-def _buttons(app: AsyncApp, interactions: Interactions, settings: SettingsModal, background: Background) -> None:
+def _citing(app: AsyncApp, citing: Citing, background: Background, clock: Clock) -> None:
+    async def command(body: Payload, ack: AsyncAck) -> BoltResponse:
+        wanted = commanded(body, clock.now())
+        if not wanted.text:
+            return await ack(CITE_USAGE)
+        found = await citing.offer(wanted)
+        return await ack(text=found.text, blocks=list(found.blocks))
+
+    async def shortcut(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
+        if wanted := picked(body):
+            found = await citing.offer(wanted)
+            background.start("cite", tell(body, client, found.text, found.blocks))
+        else:
+            background.start("cite", tell(body, client, NO_WORDS))
+        return await ack()
+
+    app.command(CITE_COMMAND)(command)
+    app.shortcut(CITE_SHORTCUT)(shortcut)
+
+
+def _buttons(
+    app: AsyncApp, interactions: Interactions, citing: Citing, settings: SettingsModal, background: Background
+) -> None:
     def pressed(action_id: str, press: Press) -> None:
         async def listener(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
             background.start(action_id, _done(press, body, client))
@@ -178,6 +205,7 @@ def _buttons(app: AsyncApp, interactions: Interactions, settings: SettingsModal,
     pressed(actions.RETRY, interactions.retry)
     pressed(actions.SHARE, interactions.share)
     pressed(actions.HOME_SETTINGS, settings.open)
+    pressed(actions.CITE, citing.post)
 
     async def stopped(body: Payload, client: AsyncWebClient) -> None:
         await interactions.stop(body, client)
@@ -202,7 +230,7 @@ async def _done(press: Press, body: Payload, client: AsyncWebClient) -> None:
         await tell(body, client, sorry)
 
 
-async def tell(body: Payload, client: AsyncWebClient, text: str) -> None:
+async def tell(body: Payload, client: AsyncWebClient, text: str, blocks: Sequence[Block] = ()) -> None:
     """A word to whoever pressed, picked or typed something, alone. `body`: the payload of that. Where ritbot is no member of the channel, the address
     that came with the payload still works."""
     container: Payload = body.get("container") or {}
@@ -214,12 +242,14 @@ async def tell(body: Payload, client: AsyncWebClient, text: str) -> None:
             user=person_of(body),
             thread_ts=container.get("thread_ts") or None,
             text=text,
+            blocks=list(blocks) or None,
         )
     except SlackRefused as error:
         log.info("not_told", reason=str(error))
         if address := str(body.get("response_url") or ""):
             webhook = AsyncWebhookClient(address, proxy=client.proxy, retry_handlers=[])
-            await call(webhook.send_dict, body={"response_type": "ephemeral", "replace_original": False, "text": text})
+            said = {"text": text, **({"blocks": list(blocks)} if blocks else {})}
+            await call(webhook.send_dict, body={"response_type": "ephemeral", "replace_original": False, **said})
 
 
 def _modals(

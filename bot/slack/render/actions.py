@@ -14,8 +14,9 @@ RETRY = "ritbot_retry"
 SHARE = "ritbot_share"
 SHOW_DETAILS = "ritbot_details"
 HOME_SETTINGS = "ritbot_home_settings"
+CITE = "ritbot_cite"
 """action_id of a button; messages in the field carry them, so they stay as they are. The value of each is the question's id,
-of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it, of HOME_SETTINGS a channel."""
+of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it, of HOME_SETTINGS a channel, of CITE a `citation_value`."""
 MORE, LESS = "more", "less"
 
 TRACE_VIEW = "ritbot_way"
@@ -44,6 +45,16 @@ def feedback_of(value: str) -> tuple[Verdict, str]:
     if verdict == "bad" and question_id:
         return "bad", question_id
     raise ValueError(f"not a feedback value: {value!r}")
+
+
+def citation_value(node: str, thread: str) -> str:
+    """The section to post, and the thread to post it in, "" for none."""
+    return f"{node}:{thread}"
+
+
+def citation_of(value: str) -> tuple[str, str]:
+    node, _, thread = value.partition(":")
+    return node, thread
 
 
 def escalation_value(question_id: str, press: dict[str, Any]) -> str:

@@ -247,7 +247,7 @@ def _rows(answer: Answer, now: datetime, public_url: str, limits: BlockLimits) -
 def _source(source: CitedSource, now: datetime, public_url: str) -> str:
     first = source.first
     shown = f"[{source.number}] {link(source_link(source), path(first.path))} · checked {ago(first.checked_at, now)}"
-    stays = f"{public_url.rstrip('/')}{Permalink(first.node_id, first.node_hash).path}" if public_url else ""
+    stays = Permalink(first.node_id, first.node_hash).address(public_url)
     return f"{shown} · {link(stays, 'permalink')}" if stays else shown
 
 

@@ -20,7 +20,6 @@ from deploy.serving.roles import SlackRoles, run_roles, stopped_by_signals
 from deploy.settings.known_sites import KnownSites, remember
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED as SLACK
-from deploy.wiring.bot_store import open_editions
 from deploy.wiring.events import open_events
 from deploy.wiring.ingest_roles import Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
@@ -76,10 +75,11 @@ async def _web_routes(stack: AsyncExitStack, stores: Stores, known: KnownSites) 
     settings = stores.settings
     if settings.web.public_url is None:
         return ()
-    from deploy.wiring.web import finder, web_routes
+    from deploy.wiring.permalinks import finder, open_permalinks
+    from deploy.wiring.web import web_routes
 
-    editions = await stack.enter_async_context(open_editions(settings))
-    return web_routes(settings, stores.trees, editions, finder(stores, known.languages()))
+    find = finder(stores, known.languages())
+    return web_routes(settings, await stack.enter_async_context(open_permalinks(settings, stores.trees, find)))
 
 
 def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:

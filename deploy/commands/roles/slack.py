@@ -22,6 +22,7 @@ from deploy.settings.slack import CALLED
 from deploy.wiring.bot_roles import answering_checks, open_listening, open_workspaces
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
+from deploy.wiring.permalinks import open_permalinks
 from deploy.wiring.stores import open_trees
 
 MANIFEST = Path(__file__).resolve().parents[2] / "slack" / "manifest.yaml"
@@ -78,7 +79,8 @@ async def listen(settings: Settings, console: Console) -> None:
         open_bot_store(settings) as store,
         open_trees(settings) as trees,  # after the log, which makes the folder where nothing was indexed yet
         open_workspaces(settings, store) as workspaces,
-        open_listening(settings, events, store, workspaces, trees, known) as listening,
+        open_permalinks(settings, trees) as permalinks,
+        open_listening(settings, events, store, workspaces, trees, permalinks, known) as listening,
     ):
         health.ready({**answering_checks(events, store, workspaces), **listening.checks}, listening.routes)
         with stopped_by_signals() as stop:

@@ -6,16 +6,19 @@ import asyncio
 
 from rich.console import Console
 
-from bot.permalinks.permalink import PREFIX
+from bot.permalinks.permalink import PREFIX, Permalink
 from deploy.commands.command_line import Config, Folder, console, no_index, run, settings_of
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.roles import Role, run_roles, stopped_by_signals
 from deploy.settings.root import Settings
-from deploy.wiring.bot_store import open_editions
+from deploy.wiring.permalinks import open_permalinks
 from deploy.wiring.stores import open_trees
 from deploy.wiring.web import web_routes
 from ingest.errors import SiteUnusable
+
+NOWHERE = Permalink("0")
+"""No section has this id; whoever looks for it learns whether the stores answer."""
 
 
 def command(config: Config = None, folder: Folder = None) -> None:
@@ -30,10 +33,9 @@ async def web(settings: Settings, console: Console) -> None:
     async with (
         serving(health.app, settings.http) as address,
         open_trees(settings) as trees,
-        open_editions(settings) as editions,
+        open_permalinks(settings, trees) as permalinks,
     ):
-        checks = {"trees": lambda: trees.find("0"), "editions": lambda: editions.of("0")}
-        health.ready(checks, web_routes(settings, trees, editions))
+        health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, web_routes(settings, permalinks))
         with stopped_by_signals() as stop:
             shown = settings.web.public_url or address
             console.print(

@@ -101,7 +101,12 @@ def test_every_command_in_the_shell_blocks_of_a_page_parses(page: str, arguments
 @pytest.mark.parametrize(("page", "arguments"), commands_in_sentences())
 def test_every_command_in_the_sentences_of_a_page_exists(page: str, arguments: list[str]) -> None:
     """A command may be named without what it works on."""
-    bare = {"tree": ["page.html"], "curate": ["questions.jsonl", "--out", "router"], "questions": ["site"]}
+    bare = {
+        "tree": ["page.html"],
+        "cite": ["words"],
+        "curate": ["questions.jsonl", "--out", "router"],
+        "questions": ["site"],
+    }
     parse([*arguments, *bare.get(arguments[0], ())] if len(arguments) == 1 else arguments)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from bot.slack.inbound.app import ASK_COMMAND, RITBOT_COMMAND, SHORTCUT
+from bot.slack.inbound.app import ASK_COMMAND, CITE_COMMAND, CITE_SHORTCUT, RITBOT_COMMAND, SHORTCUT
 from bot.slack.inbound.http_mode import EVENTS_PATH
 from bot.slack.inbound.oauth import REDIRECT_PATH
 from bot.slack.workspaces import NEEDED_SCOPES
@@ -73,8 +73,11 @@ def test_events_are_subscribed_to_where_the_code_hears_them_and_nowhere_else() -
 
 
 def test_commands_and_shortcuts_are_those_of_the_code() -> None:
-    assert [command["command"] for command in FEATURES["slash_commands"]] == [ASK_COMMAND, RITBOT_COMMAND]
-    assert [(each["type"], each["callback_id"]) for each in FEATURES["shortcuts"]] == [("message", SHORTCUT)]
+    assert [command["command"] for command in FEATURES["slash_commands"]] == [ASK_COMMAND, CITE_COMMAND, RITBOT_COMMAND]
+    assert [(each["type"], each["callback_id"]) for each in FEATURES["shortcuts"]] == [
+        ("message", SHORTCUT),
+        ("message", CITE_SHORTCUT),
+    ]
 
 
 def test_texts_keep_within_slacks_limits() -> None:

@@ -4,13 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.permalinks.permalink import Permalink
+from bot.slack.inbound.app import CITE_COMMAND, CITE_SHORTCUT
+from bot.slack.inbound.citing import SECTION_GONE
+from bot.slack.render import actions
 from deploy.settings.web import WebSettings
 from deploy.wiring.bot_store import open_editions
-from tests.fakes.slack import FakeSlack
-from tests.fakes.slack_bot import PUMPS, bot, settings
+from ingest.model import Node
+from tests.fakes.slack import Channel, FakeSlack, Message, words
+from tests.fakes.slack_bot import PUMPS, Bot, bot, settings
 
 WEB = WebSettings(public_url="https://kb.example/x")
+
+
+def private(slack: FakeSlack, channel: Channel) -> list[Message]:
+    """What one person alone sees."""
+    return [message for message in slack.said_in(channel) if message.only_for]
+
+
+def public(slack: FakeSlack, channel: Channel) -> list[Message]:
+    """What ritbot said to everybody."""
+    return [message for message in slack.said_in(channel) if message.bot_id and not message.only_for]
+
+
+async def section_of(ritbot: Bot, title: str) -> Node:
+    stored = await ritbot.site.trees.get(PUMPS)
+    assert stored
+    assert stored.record.page
+    return next(node for node in stored.record.page.nodes if node.title == title)
 
 
 async def test_the_rows_of_an_answer_hold_links_and_what_they_name_is_kept(slack: FakeSlack, tmp_path: Path) -> None:
@@ -40,3 +63,67 @@ async def test_without_an_address_texts_are_kept_for_the_days_of_the_answer_alon
         assert "permalink" not in str(message.blocks)
     async with open_editions(settings(tmp_path, slack)) as editions:
         assert [edition.linked async for edition in editions.all()] == [False]
+
+
+async def test_cite_finds_sections_and_posts_one_for_everybody(slack: FakeSlack, tmp_path: Path) -> None:
+    ada, general = slack.person("ada"), slack.channel("general")
+    async with bot(tmp_path, slack, web=WEB, answers=False) as ritbot:
+        await ada.command(general, CITE_COMMAND, "grease the seal")
+        (choice,) = private(slack, general)
+        assert "Pumps › Seals" in words(choice)
+        assert "Grease the seal twice a year." in words(choice)
+        await ada.press(choice, actions.CITE)
+        await slack.until(lambda: public(slack, general))
+        (posted,) = public(slack, general)
+        node = (await section_of(ritbot, "Seals")).id
+        assert f"https://kb.example/x/n/{node}@" in str(posted.blocks)
+        assert f"{PUMPS}#seal:~:text=" in str(posted.blocks)
+        assert "Grease the seal twice a year." in words(posted)
+        async with open_editions(settings(tmp_path, slack)) as editions:
+            assert [edition.linked for edition in await editions.of(node)] == [True]
+
+
+async def test_a_section_is_cited_in_the_thread_of_a_message(slack: FakeSlack, tmp_path: Path) -> None:
+    ada, general = slack.person("ada"), slack.channel("general")
+    async with bot(tmp_path, slack, answers=False):
+        asked = await ada.say(general, "does anybody know how to prime a pump with water?")
+        await ada.shortcut(asked, CITE_SHORTCUT)
+        await slack.until(lambda: private(slack, general))
+        (choice,) = private(slack, general)
+        await ada.press(choice, actions.CITE)
+        await slack.until(lambda: len(slack.thread(general, asked)) > 1)
+        posted = slack.thread(general, asked)[-1]
+        assert "Pumps › Priming" in words(posted)
+        assert f"{PUMPS}#prime" in str(posted.blocks)
+        assert "/n/" not in str(posted.blocks)
+
+
+async def test_where_ritbot_is_no_member_the_section_is_posted_all_the_same(slack: FakeSlack, tmp_path: Path) -> None:
+    ada, secret = slack.person("ada"), slack.channel("secret", private=True, with_bot=False)
+    async with bot(tmp_path, slack, web=WEB, answers=False):
+        await ada.command(secret, CITE_COMMAND, "grease the seal")
+        (choice,) = private(slack, secret)
+        await ada.press(choice, actions.CITE)
+        await slack.until(lambda: public(slack, secret))
+        assert "Pumps › Seals" in words(public(slack, secret)[-1])
+
+
+@pytest.mark.parametrize(("text", "told"), [("", "Name some words"), ("zzzz qqqq", "I found no section")])
+async def test_what_finds_nothing_says_so(slack: FakeSlack, tmp_path: Path, text: str, told: str) -> None:
+    ada, general = slack.person("ada"), slack.channel("general")
+    async with bot(tmp_path, slack, answers=False):
+        await ada.command(general, CITE_COMMAND, text)
+        (said,) = private(slack, general)
+        assert told in said.text + words(said)
+
+
+async def test_a_section_that_went_meanwhile_is_not_posted(slack: FakeSlack, tmp_path: Path) -> None:
+    ada, general = slack.person("ada"), slack.channel("general")
+    async with bot(tmp_path, slack, answers=False) as ritbot:
+        await ada.command(general, CITE_COMMAND, "grease the seal")
+        await ritbot.site.remove(PUMPS)
+        (choice,) = private(slack, general)
+        await ada.press(choice, actions.CITE)
+        await slack.until(lambda: len(private(slack, general)) > 1)
+        assert SECTION_GONE in private(slack, general)[-1].text
+        assert not public(slack, general)

@@ -20,7 +20,7 @@ from bot.web.app import HEADERS, NodeWeb
 from deploy.serving.http import serving
 from deploy.settings.process import HttpSettings
 from ingest.errors import StoreUnavailable
-from ingest.model import Node
+from ingest.model import Node, Scope
 from ingest.stores.embedded.trees import SqliteTreeStore
 from tests.fakes.exchanges import SetClock
 from tests.fakes.site import IndexedSite, html, indexed_site
@@ -78,8 +78,8 @@ async def nothing(folder: Path, access: WebAccess) -> AsyncIterator[Starlette]:
 async def showing(folder: Path, access: WebAccess | None = None) -> AsyncIterator[Shown]:
     async with indexed_site(folder, {A: PAGE}) as site, SqliteEditions(folder / "editions.sqlite") as editions:
 
-        async def find(text: str, _: str) -> Sequence[str]:
-            hits = await site.index.words(text.casefold().split(), 20)
+        async def find(text: str, scope: Scope) -> Sequence[str]:
+            hits = await site.index.words(text.casefold().split(), 20, scope)
             return [hit.node_id for hit in hits]
 
         permalinks = Permalinks(site.trees, editions, SetClock(), find)
