@@ -115,13 +115,17 @@ async def check_scope(stores: Stores, scope: Scope) -> None:
     """Raises SiteUnusable where there is nothing to look in: an empty index, a version that no page has."""
     if await stores.index.count(scope):
         return
-    live = [state async for state in stores.trees.scan() if state.state == "live"]
-    if not live:
+    pages, versions = 0, set[str]()
+    async for state in stores.trees.scan():
+        if state.state == "live":
+            pages += 1
+            versions.add(state.version)
+    if not pages:
         raise SiteUnusable("Nothing is indexed yet. Run: ritbot index FOLDER or URL.")
     if not await stores.index.count():
         raise SiteUnusable(
-            f"The search index is lost; {counted(len(live), 'page')} {verb(len(live), 'is', 'are')} known. Run: ritbot reconcile --repair"
+            f"The search index is lost; {counted(pages, 'page')} {verb(pages, 'is', 'are')} known. Run: ritbot reconcile --repair"
         )
-    versions = sorted({state.version for state in live if state.version})
-    known = f" Versions there are: {', '.join(versions)}." if versions else ""
+    told = ", ".join(sorted(filter(None, versions)))
+    known = f" Versions there are: {told}." if told else ""
     raise SiteUnusable(f"No page is indexed for the site or version that you named.{known}")

@@ -25,10 +25,13 @@ log = structlog.get_logger()
 
 
 async def outdated(trees: TreeStore, made_by: str, site: str | None = None) -> list[PageState]:
-    """The live pages that another parser, or another projection than `made_by` (Projection.made_by), has made."""
-    wanted = (PARSER_VERSION, made_by)
-    states = trees.scan(site)
-    return [s async for s in states if s.state == "live" and (s.parser_version, s.analyser_version) != wanted]
+    """The live pages that are not of today's make."""
+    return [state async for state in trees.scan(site) if is_outdated(state, made_by)]
+
+
+def is_outdated(state: PageState, made_by: str) -> bool:
+    """Whether another parser, or another projection than `made_by` (Projection.made_by), has made the live page."""
+    return state.state == "live" and (state.parser_version, state.analyser_version) != (PARSER_VERSION, made_by)
 
 
 async def live_pages(trees: TreeStore, site: str | None = None) -> AsyncIterator[tuple[PageState, Page]]:

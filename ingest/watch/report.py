@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ingest.events.announce import Announcer, to_log
-from ingest.ports import Clock, EventLog, TreeStore
+from ingest.ports import Clock, EventLog, TreeStore, WatchState
 from ingest.watch.removal_guard import announce_loss, held_loss
 from ingest.watch.schedule import site_key
 
@@ -48,18 +48,25 @@ class WatchReport:
 
 
 async def watch_report(trees: TreeStore, site: str) -> WatchReport:
-    """From the watch states; works beside a running watcher."""
-    states = {state.key: state async for state in trees.watching(site)}
-    whole = states.pop(site_key(site), None)
-    missing = [state for state in states.values() if state.misses and not state.going and not state.failures]
-    failing = [state for state in states.values() if state.failures]
+    """From the watch states, of which only those are kept that there is something to say of; works beside a running watcher."""
+    pages, whole = 0, None
+    told: list[WatchState] = []
+    async for state in trees.watching(site):
+        if state.key == site_key(site):
+            whole = state
+            continue
+        pages += 1
+        if state.misses or state.failures or state.going:
+            told.append(state)
+    missing = [state for state in told if state.misses and not state.going and not state.failures]
+    failing = [state for state in told if state.failures]
     began = [when for state in (*failing, *missing) if (when := state.failing_since or state.missed_since)]
     return WatchReport(
         site,
-        pages=len(states),
+        pages=pages,
         looked_at=whole.fetched_at if whole else None,
         problem=whole.error if whole else None,
-        held=tuple((state.key, state.going) for state in states.values() if state.going),
+        held=tuple((state.key, state.going) for state in told if state.going),
         failing=tuple((state.key, state.error or "") for state in failing),
         missing=tuple(state.key for state in missing),
         since=min(began, default=None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -119,40 +120,66 @@ async def list_sites(
     if not known.sites:
         console.print("There is no site yet. Name one: ritbot index FOLDER or URL.")
         return 1
-    states: defaultdict[str, list[PageState]] = defaultdict(list)
+    tallies: defaultdict[str, Tally] = defaultdict(lambda: Tally(pages))
     reports: dict[str, WatchReport] = {}
     names = [name] if name else sorted(known.sites)
     if settings.stores.kind == "cluster" or settings.index.folder.exists():
         async with open_trees(settings) as trees:
             async for state in trees.scan(name):
-                states[state.site].append(state)
+                tallies[state.site].add(state)
             reports = {each: await watch_report(trees, each) for each in names}
     for each in names:
         report = reports.get(each)
-        _show_site(known.sites[each], states[each], report, console)
+        tally = tallies[each]
+        _show_site(known.sites[each], tally, report, console)
         if report and report.problem:
             say(console, f"  {report.problem}", "yellow")
-        found = pages_of(pages or "failing", states[each], report)
-        if pages is None:
-            found += pages_of("missing", [], report)
+        found = pages_of(pages or "failing", tally, report)
+        if pages is None and report:
+            found += sorted(_not_found(report).items())
         _show_pages(found, console, None if pages else MAX_FAILING_SHOWN)
     return 0
 
 
-def pages_of(kind: Kind, states: Sequence[PageState], report: WatchReport | None) -> list[tuple[str, str]]:
+@dataclass(slots=True)
+class Tally:
+    """What a site's records say, one after the other: live pages, their sections, the oldest look at one; by address and with
+    the reason, pages that were left out and that are gone, and all of them where these are `wanted`."""
+
+    wanted: Kind | None
+    pages: int = 0
+    sections: int = 0
+    checked_at: datetime | None = None
+    skipped: dict[str, str] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
+    all: dict[str, str] = field(default_factory=dict)
+
+    def add(self, state: PageState) -> None:
+        if state.state == "live":
+            self.pages += 1
+            self.sections += state.nodes
+            self.checked_at = min(self.checked_at or state.checked_at, state.checked_at)
+        elif state.state == "skipped":
+            self.skipped[state.key] = state.reason or "unknown"
+        elif state.state == "gone":
+            self.gone[state.key] = state.reason or "not found"
+        if self.wanted == "all":
+            self.all[state.key] = _described(state)
+
+
+def pages_of(kind: Kind, tally: Tally, report: WatchReport | None) -> list[tuple[str, str]]:
     """The pages of a kind, by address, each with the reason."""
-    found: dict[str, str] = {}
-    if kind == "all":
-        found = {state.key: _described(state) for state in states}
-    elif kind == "skipped":
-        found = {state.key: state.reason or "unknown" for state in states if state.state == "skipped"}
-    elif kind == "missing":
-        found = {state.key: state.reason or "not found" for state in states if state.state == "gone"}
+    known = {"all": tally.all, "skipped": tally.skipped, "missing": tally.gone, "failing": {}}
+    found = dict(known[kind])
     if report and kind in ("missing", "all"):
-        found |= dict.fromkeys(report.missing, "not found, but not taken for gone yet")
+        found |= _not_found(report)
     if report and kind in ("failing", "all"):
         found |= dict(report.failing)
     return sorted(found.items())
+
+
+def _not_found(report: WatchReport) -> dict[str, str]:
+    return dict.fromkeys(report.missing, "not found, but not taken for gone yet")
 
 
 def _described(state: PageState) -> str:
@@ -163,15 +190,14 @@ def _described(state: PageState) -> str:
     return f"{state.state}: {state.reason or 'unknown'}"
 
 
-def _show_site(site: Site, states: Sequence[PageState], report: WatchReport | None, console: Console) -> None:
-    live = [state for state in states if state.state == "live"]
+def _show_site(site: Site, tally: Tally, report: WatchReport | None, console: Console) -> None:
     counts = {
-        "skipped": sum(state.state == "skipped" for state in states),
+        "skipped": len(tally.skipped),
         "failing": len(report.failing) if report else 0,
-        "missing": len(pages_of("missing", states, report)),
+        "missing": len(pages_of("missing", tally, report)),
     }
-    checked = ago(min(state.checked_at for state in live), datetime.now(UTC)) if live else "never"
-    told = [counted(len(live), "page"), counted(sum(state.nodes for state in live), "section")]
+    checked = ago(tally.checked_at, datetime.now(UTC)) if tally.checked_at else "never"
+    told = [counted(tally.pages, "page"), counted(tally.sections, "section")]
     told += [f"{count:,} {kind}" for kind, count in counts.items() if count]
     console.print(Text.assemble((site.name, "bold"), f"  {site.start}"))
     console.print(Text(f"  {', '.join(told)}; checked {checked}"))

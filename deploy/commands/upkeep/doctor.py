@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ from ingest.counted import counted, verb
 from ingest.embedding.weights import MINILM, check_folder, packaged_minilm
 from ingest.errors import FetchFailed, FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
-from ingest.indexing.reindex import outdated
+from ingest.indexing.reindex import is_outdated
 from ingest.indexing.service import INDEXER_GROUP, MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
 from ingest.model import PARSER_VERSION, Site
 from ingest.ports import Fetcher, PageState, TreeStore
@@ -143,9 +143,11 @@ async def _index(settings: Settings) -> AsyncIterator[Finding]:
 
 async def _sites(known: KnownSites, trees: TreeStore) -> AsyncIterator[Finding]:
     """What is indexed of each site, and what its watcher and its last crawl would have the operator know."""
-    states = [state async for state in trees.scan()]
+    states: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    async for page in trees.scan():
+        states[page.site][page.state] += 1
     for name, site in known.sites.items():
-        counts = Counter(state.state for state in states if state.site == name)
+        counts = states[name]
         text = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "not indexed yet"
         yield Finding(
             bool(counts["live"]),
@@ -185,20 +187,24 @@ async def _reached(settings: Settings, reach: Reach) -> AsyncIterator[Finding]:
 
 async def _searched(stores: Stores) -> AsyncIterator[Finding]:
     """Whether all pages are of today's make, and all their chunks there."""
-    old = await outdated(stores.trees, stores.made_by)
     analyser = stores.made_by.partition("/")[0]
-    if read := sum(_read_otherwise(state, analyser) for state in old):
+    pages = sections = listed = read = other = 0
+    async for state in stores.trees.scan():
+        if state.state == "live":
+            old = is_outdated(state, stores.made_by)
+            otherwise = old and _read_otherwise(state, analyser)
+            read, other = read + otherwise, other + (old and not otherwise)
+            pages, sections, listed = pages + 1, sections + state.nodes, listed + state.chunks
+    if read:
         yield Finding(
             None,
             f"Versions: {counted(read, 'page')} {verb(read, 'was', 'were')} read by another version of ritbot",
             "Run: ritbot reindex",
         )
-    if len(old) > read:
-        other = len(old) - read
+    if other:
         what = f"Versions: {counted(other, 'page')} {verb(other, 'was', 'were')} cut and embedded with other settings"
         yield Finding(None, what, "Run: ritbot reembed")
-    live = [state async for state in stores.trees.scan() if state.state == "live"]
-    held, listed = await stores.index.count(), sum(state.chunks for state in live)
+    held = await stores.index.count()
     if listed > held:
         lost = listed - held
         what = f"Search index: {lost:,} of {counted(listed, 'chunk')} {verb(lost, 'is', 'are')} missing"
@@ -206,8 +212,7 @@ async def _searched(stores: Stores) -> AsyncIterator[Finding]:
     else:
         yield Finding(
             True,
-            f"Search index: {counted(held, 'chunk')} of {counted(sum(s.nodes for s in live), 'section')}"
-            f" on {counted(len(live), 'page')}",
+            f"Search index: {counted(held, 'chunk')} of {counted(sections, 'section')} on {counted(pages, 'page')}",
         )
 
 
