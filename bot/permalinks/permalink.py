@@ -41,3 +41,11 @@ def parse_reference(reference: str) -> Permalink | None:
     """Of what stands behind /n/ in an address; None where it is none."""
     found = _REFERENCE.fullmatch(reference)
     return Permalink(found["node"].lower(), (found["hash"] or "").lower()) if found else None
+
+
+def reference_in(url: str, public_url: str) -> Permalink | None:
+    """The permalink that an address is; None for any other."""
+    before = f"{public_url.rstrip('/')}{PREFIX}"
+    if not public_url or not url.startswith(before):
+        return None
+    return parse_reference(re.split(r"[?#]", url.removeprefix(before), maxsplit=1)[0])

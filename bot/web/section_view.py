@@ -15,6 +15,7 @@ from bot.freshness import ago
 from bot.model import Edition
 from bot.permalinks.permalink import Permalink
 from bot.permalinks.standing import Standing
+from bot.permalinks.state_lines import StateLine, day, state_lines
 from bot.permalinks.word_diff import DiffBlock, DiffSpan, block_diff, word_diff
 from ingest.counted import counted
 from ingest.model import Block
@@ -22,15 +23,6 @@ from navigator.answer import Passage
 
 MAX_EARLIER = 20
 """Earlier texts that are listed, the newest."""
-
-
-@dataclass(frozen=True, slots=True)
-class StateLine:
-    """One thing that is true of the section: `label` in a word or two, `sentence` for the rest."""
-
-    kind: str
-    label: str
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ def section_view(standing: Standing, *, now: datetime, base: str, root: str) -> 
     return SectionView(
         title=shown.path[-1],
         above=shown.path[:-1],
-        states=tuple(_states(standing, now)),
+        states=tuple(state_lines(standing, now)),
         permalink=f"{base}{Permalink(shown.node_id, shown.node_hash).path}",
         live=shown.link if standing.now and urlsplit(shown.link).scheme in ("http", "https") else "",
         blocks=shown.blocks,
@@ -100,58 +92,6 @@ def section_view(standing: Standing, *, now: datetime, base: str, root: str) -> 
             :MAX_EARLIER
         ],
     )
-
-
-def day(moment: datetime) -> str:
-    """As "1 May 2026"."""
-    return f"{moment.day} {moment:%B %Y}"
-
-
-def _states(standing: Standing, now: datetime) -> Iterator[StateLine]:
-    link, then = standing.link, standing.then
-    since = day(then.section.checked_at) if then else ""
-    for kind in standing.kinds:
-        match kind:
-            case "current":
-                checked = f"Checked {ago(standing.now.checked_at, now)}." if standing.now else ""
-                says = "It says what it said when the link was made." if link.hash else "The section is there."
-                yield StateLine(kind, "Current", f"{says} {checked}".strip())
-            case "changed" if standing.lost:
-                yield StateLine(
-                    kind, "Changed", "It says something else now. The text that the link names was not kept."
-                )
-            case "changed":
-                yield StateLine(kind, f"Changed since {since}", "What changed stands below.")
-            case "moved" if then:
-                yield StateLine(kind, "Moved", f"On {since} it stood under {_place(then)}.")
-            case "split":
-                yield StateLine(
-                    kind,
-                    "Split",
-                    f"Words of it stand in {counted(len(standing.parts), 'other section')} now, named below.",
-                )
-            case "merged":
-                yield StateLine(
-                    kind,
-                    "No section of its own any more",
-                    f"{_gone(standing)} What it said stands elsewhere now, named below.",
-                )
-            case "removed":
-                yield StateLine(kind, "Removed", f"{_gone(standing)} Below is what it said last.")
-
-
-def _gone(standing: Standing) -> str:
-    """When, as far as it is known, and why."""
-    last = f"It was read last on {day(standing.last_seen)}" if standing.last_seen else "It was there"
-    if standing.gone_for:
-        when = f" on {day(standing.gone_by)}" if standing.gone_by else ""
-        return f"{last}; {standing.gone_for}{when}."
-    return f"{last}, and was gone by {day(standing.gone_by)}." if standing.gone_by else f"{last}."
-
-
-def _place(then: Edition) -> str:
-    above = " › ".join(then.section.path[:-1])
-    return f"“{above}” ({then.section.page_url})" if above else then.section.page_url
 
 
 def _href(root: str, section: Passage) -> str:

@@ -184,6 +184,10 @@ def _citing(app: AsyncApp, citing: Citing, background: Background, clock: Clock)
             background.start("cite", tell(body, client, NO_WORDS))
         return await ack()
 
+    async def shared(body: Payload, client: AsyncWebClient) -> None:
+        background.start("unfurl", citing.unfurl(body, client))
+
+    app.event("link_shared")(shared)
     app.command(CITE_COMMAND)(command)
     app.shortcut(CITE_SHORTCUT)(shortcut)
 

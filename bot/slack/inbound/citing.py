@@ -1,4 +1,5 @@
-"""`/cite` and "Cite a section": sections found by words, one of them posted with the link that stays.
+"""`/cite` and "Cite a section": sections found by words, one of them posted with the link that stays; and such links
+unfolded where people paste them.
 
 Finding is shown to whoever asked, alone; posting is for everybody in the channel, also where ritbot is no member.
 """
@@ -13,13 +14,14 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.model import Question
 from bot.permalinks.lookup import Permalinks
+from bot.permalinks.permalink import reference_in
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.parse import person_of, workspace
 from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions
 from bot.slack.render.answer_message import Message, notice
-from bot.slack.render.section_message import choice_message, section_message
+from bot.slack.render.section_message import choice_message, section_message, unfurled
 from ingest.model import Scope
 from ingest.ports import Clock
 
@@ -29,6 +31,8 @@ ScopeOf = Callable[[str, str], Awaitable[Scope]]
 """(team, channel) -> where sections are looked for there."""
 MAX_CHOICES = 5
 """Sections to choose from."""
+MAX_UNFURLED = 5
+"""Links of one message."""
 CITE_USAGE = "Name some words of a section, for example: `/cite rotate the signing keys`"
 NO_SEARCH = "I cannot search for sections here: this part of me runs without the index. Please tell whoever runs me."
 SECTION_GONE = "This section is no longer there. Please search again."
@@ -90,6 +94,30 @@ class Citing:
             await call(webhook.send_dict, again=False, body=public)
         log.info("section_cited", node=node)
         return ""
+
+    async def unfurl(self, body: Payload, client: AsyncWebClient) -> None:
+        """A message with links was posted (docs.slack.dev, "link_shared", "chat.unfurl"): each that stays is unfolded. What is
+        only being written is not, for nobody knows yet who will read it."""
+        event: Payload = body["event"]
+        if event.get("source") == "composer" or await self._intake.closed(
+            self._sharer(body), shared=bool(body.get("is_ext_shared_channel"))
+        ):
+            return
+        made: dict[str, Payload] = {}
+        for url in [str(each.get("url")) for each in event.get("links") or ()][:MAX_UNFURLED]:
+            wanted = reference_in(url, self._public_url)
+            if wanted and (standing := await self._permalinks.standing(wanted)):
+                if standing.now:
+                    await self._permalinks.keep_linked(standing.now)
+                made[url] = {"blocks": list(unfurled(standing, url=url, now=self._clock.now()))}
+        if made:
+            channel, ts = str(event.get("channel")), str(event.get("message_ts"))
+            await call(client.chat_unfurl, unfurls=made, channel=channel, ts=ts)
+            log.info("links_unfurled", count=len(made))
+
+    def _sharer(self, body: Payload) -> Question:
+        event: Payload = body["event"]
+        return self._presser({**body, "channel": {"id": event.get("channel")}, "user": {"id": event.get("user")}})
 
     def _presser(self, body: Payload) -> Question:
         enterprise, team = workspace(body)

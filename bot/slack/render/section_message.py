@@ -1,5 +1,5 @@
-"""A section as a Slack message: its path with the link that stays, its first lines, how fresh it is; and sections to choose
-from. Pure.
+"""A section as a Slack message: its path with the link that stays, its first lines, how fresh it is; sections to choose
+from; and what is unfolded under a link that somebody pasted. Pure.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from datetime import datetime
 
 from bot.freshness import ago
 from bot.permalinks.permalink import Permalink
+from bot.permalinks.standing import Standing
+from bot.permalinks.state_lines import gone, state_lines
 from bot.slack.render import actions, blocks
 from bot.slack.render.answer_message import Message
 from bot.slack.render.blocks import Block, link, path, shortened
@@ -32,6 +34,19 @@ def section_message(section: Passage, *, now: datetime, live: str, public_url: s
         made.append(blocks.plain_section(first_lines(section, MAX_FIRST_LINES_CHARACTERS)))
     made.append(blocks.context([f"Checked {ago(section.checked_at, now)}."]))
     return Message(path(section.path), tuple(made))
+
+
+def unfurled(standing: Standing, *, url: str, now: datetime) -> Sequence[Block]:
+    """What stands under the pasted address. Raises ValueError for a section of which nothing is known."""
+    section = standing.now or (standing.then.section if standing.then else None)
+    if section is None:
+        raise ValueError(f"nothing is known of {standing.link.node}")
+    made = [blocks.section(f"*{link(url, path(section.path))}*")]
+    if section.blocks:
+        made.append(blocks.plain_section(first_lines(section, MAX_FIRST_LINES_CHARACTERS)))
+    state = " · ".join(line.label for line in state_lines(standing, now))
+    rest = f"checked {ago(section.checked_at, now)}" if standing.now else gone(standing)
+    return [*made, blocks.context([f"{state} · {rest}"])]
 
 
 def choice_message(sections: Sequence[Passage], *, thread: str) -> Message:

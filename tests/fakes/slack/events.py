@@ -19,12 +19,13 @@ import hashlib
 import hmac
 import itertools
 import json
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, WSCloseCode, WSMsgType, web
 
@@ -388,9 +389,13 @@ SCOPE_OF: Mapping[str, str] = {
     "agent_session_stopped": "",
     "app_uninstalled": "",
     "tokens_revoked": "",
+    "link_shared": "links:read",
 }
 """What can be subscribed to, and the scope that it takes."""
 MESSAGES_IN = {"public": "message.channels", "private": "message.groups", "direct": "message.im"}
+
+
+_URL = re.compile(r"https?://[^\s<>|]+")
 
 
 class Events:
@@ -403,7 +408,29 @@ class Events:
     def posted(self, message: Message) -> list[Delivery]:
         """A message was posted; a mention comes as an event of its own before it, but not in a direct channel."""
         channel = self._state.channels[message.channel]
-        return self._mentions(message, channel) + self._to_channel(self.message(message), channel, message)
+        sent = self._links(message, channel)
+        return self._mentions(message, channel) + self._to_channel(self.message(message), channel, message) + sent
+
+    def _links(self, message: Message, channel: Channel) -> list[Delivery]:
+        """link_shared, once for what is being written and once for what was posted, in any channel of the workspace, the app
+        in it or not; never for the app's own messages (docs.slack.dev, "link_shared", "Changes to unfurls", 2021)."""
+        urls = list(dict.fromkeys(_URL.findall(message.text)))
+        links = [
+            {"domain": host, "url": url}
+            for url in urls
+            if (host := urlsplit(url).hostname or "") in self._state.unfurl_domains
+        ]
+        installation = self._state.installations.get(channel.team)
+        if not links or installation is None or message.user == installation.bot_user:
+            return []
+        written = self._state.name("U") + "-unfurl"
+        event: Json = {"type": "link_shared", "user": message.user, "links": links, "event_ts": message.ts}
+        event["is_bot_user_member"] = installation.bot_user in channel.members
+        composer = {"channel": "COMPOSER", "message_ts": written, "unfurl_id": written, "source": "composer"}
+        posted = {"channel": channel.id, "message_ts": message.ts, "unfurl_id": f"{channel.id}.{message.ts}"}
+        posted |= {"source": "conversations_history", **({"thread_ts": message.thread_ts} if message.thread_ts else {})}
+        sent = self._send("link_shared", event | composer, installation)
+        return sent + self._send("link_shared", event | posted, installation, channel)
 
     def edited(self, message: Message, before: Json) -> list[Delivery]:
         """Someone edited a message: message_changed, and a mention in it fires app_mention anew, with `edited`."""

@@ -229,6 +229,7 @@ A_MINUTE: Mapping[str, int] = {
     "chat.appendStream": 100,
     "chat.stopStream": 50,
     "chat.update": 50,
+    "chat.unfurl": 50,
     "chat.postEphemeral": 100,
     "assistant.threads.setStatus": 600,
     "assistant.threads.setSuggestedPrompts": 100,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.fakes.slack import limits
 from tests.fakes.slack.methods import Call, Method, Refused, with_ids
@@ -263,7 +264,28 @@ def _card(task: Json) -> Json:
     return card
 
 
+def unfurl(call: Call) -> Json:
+    """Blocks under links of a message that somebody posted, in a channel that the app need not be in. Sent again, they take
+    the place of those before (docs.slack.dev, "chat.unfurl")."""
+    unfurls = call.arguments.get("unfurls")
+    if not isinstance(unfurls, dict) or not unfurls:
+        raise Refused("missing_unfurls")
+    if call["channel"] not in call.state.channels:
+        raise Refused("cannot_find_channel")
+    message = call.state.messages.get((call["channel"], call["ts"]))
+    if message is None:
+        raise Refused("cannot_find_message")
+    for url, shown in unfurls.items():
+        if url not in message.text or urlsplit(url).hostname not in call.state.unfurl_domains:
+            raise Refused("cannot_unfurl_url")
+        call.obey(limits.first(limits.BLOCK_RULES, shown))
+    message.unfurls.update(unfurls)
+    call.state.changed()
+    return {}
+
+
 METHODS: Mapping[str, Method] = {
+    "chat.unfurl": Method(unfurl, ("links:write",)),
     "chat.postMessage": Method(post_message, ("chat:write",)),
     "chat.postEphemeral": Method(post_ephemeral, ("chat:write",)),
     "chat.delete": Method(delete, ("chat:write",)),

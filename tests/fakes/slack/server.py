@@ -51,7 +51,8 @@ from tests.waiting import WITHIN_SECONDS
 
 SCOPES = (
     "app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands",
-    "groups:history", "groups:read", "im:history", "im:read", "im:write", "users:read",
+    "groups:history", "groups:read", "im:history", "im:read", "im:write", "links:read",
+    "links:write", "users:read",
 )  # fmt: skip
 
 

@@ -107,6 +107,8 @@ class Message:
     """Of the call that posted it."""
     more: Json = field(default_factory=dict)
     """What else its event says: attachments, files, subtype, bot_profile."""
+    unfurls: dict[str, Json] = field(default_factory=dict)
+    """By link, what the app unfolded under it."""
 
     @property
     def root(self) -> str:
@@ -205,6 +207,8 @@ class State:
         self.users: dict[str, User] = {}
         self.channels: dict[str, Channel] = {}
         self.messages: dict[tuple[str, str], Message] = {}
+        self.unfurl_domains: set[str] = set()
+        """Of which the app wants to hear when somebody posts a link to one."""
         self.open_to_all: set[str] = set()
         """Channels that everyone is in who comes to the workspace."""
         self.groups: dict[str, Json] = {}

@@ -14,7 +14,7 @@ from deploy.settings.web import WebSettings
 from deploy.wiring.bot_store import open_editions
 from ingest.model import Node
 from tests.fakes.slack import Channel, FakeSlack, Message, words
-from tests.fakes.slack_bot import PUMPS, Bot, bot, settings
+from tests.fakes.slack_bot import PAGES, PUMPS, Bot, bot, settings
 
 WEB = WebSettings(public_url="https://kb.example/x")
 
@@ -127,3 +127,47 @@ async def test_a_section_that_went_meanwhile_is_not_posted(slack: FakeSlack, tmp
         await slack.until(lambda: len(private(slack, general)) > 1)
         assert SECTION_GONE in private(slack, general)[-1].text
         assert not public(slack, general)
+
+
+@pytest.mark.parametrize("with_bot", [True, False])
+async def test_a_pasted_link_is_unfolded_with_how_the_section_stands(
+    slack: FakeSlack, tmp_path: Path, with_bot: bool
+) -> None:
+    slack.state.unfurl_domains.add("kb.example")
+    ada, general = slack.person("ada"), slack.channel("general", with_bot=with_bot)
+    async with bot(tmp_path, slack, web=WEB, answers=False) as ritbot:
+        node = await section_of(ritbot, "Seals")
+        link, unknown = (
+            f"https://kb.example/x{Permalink(node.id, node.own_hash).path}",
+            "https://kb.example/x/n/nonsense",
+        )
+        first = await ada.say(general, f"See <{link}>, <{unknown}> and <https://kb.example/other>.")
+        await slack.until(lambda: first.unfurls)
+        assert set(first.unfurls) == {link}
+        shown = str(first.unfurls[link])
+        assert "Pumps › Seals" in shown
+        assert "Grease the seal twice a year." in shown
+        assert "Current · checked" in shown
+        await ritbot.site.update({PUMPS: str(PAGES[PUMPS]).replace("twice", "once")})
+        second = await ada.say(general, link)
+        await slack.until(lambda: second.unfurls)
+        assert "Changed since" in str(second.unfurls[link])
+        await ritbot.site.remove(PUMPS)
+        third = await ada.say(general, link)
+        await slack.until(lambda: third.unfurls)
+        assert "Removed · It was read last on" in str(third.unfurls[link])
+    assert len(slack.calls("chat.unfurl")) == 3
+    assert all(call.ok for call in slack.calls("chat.unfurl"))
+
+
+async def test_nothing_is_unfolded_where_other_companies_read_along(slack: FakeSlack, tmp_path: Path) -> None:
+    slack.state.unfurl_domains.add("kb.example")
+    ada, shared = slack.person("ada"), slack.channel("shared", shared_with=[slack.team("Other")])
+    async with bot(tmp_path, slack, web=WEB, answers=False) as ritbot:
+        node = await section_of(ritbot, "Seals")
+        await ada.say(shared, f"https://kb.example/x{Permalink(node.id).path}")
+        sent = [each for each in slack.deliveries.all if each.payload["event"]["type"] == "link_shared"]
+        assert len(sent) == 2
+        for delivery in sent:
+            await delivery.over()
+    assert slack.calls("chat.unfurl") == []

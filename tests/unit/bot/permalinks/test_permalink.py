@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.permalinks.permalink import Permalink, parse_reference
+from bot.permalinks.permalink import Permalink, parse_reference, reference_in
 from tests.fakes.editions import NODE
 
 
@@ -41,3 +41,19 @@ def test_an_address_names_the_hash_in_short_and_is_read_again() -> None:
     assert again.names(whole.hash)
     assert not again.names("9" * 64)
     assert not Permalink(NODE).names(whole.hash)
+
+
+@pytest.mark.parametrize(
+    ("url", "public_url", "permalink"),
+    [
+        (f"https://kb.example/n/{NODE}", "https://kb.example", Permalink(NODE)),
+        (f"https://kb.example/x/n/{NODE}@873ae3e99dec?show", "https://kb.example/x/", Permalink(NODE, "873ae3e99dec")),
+        (f"https://kb.example/n/{NODE}#text", "https://kb.example", Permalink(NODE)),
+        (f"https://kb.example.evil/n/{NODE}", "https://kb.example", None),
+        (f"https://kb.example/n/{NODE}", "", None),
+        (f"https://other.example/n/{NODE}", "https://kb.example", None),
+        ("https://kb.example/n/", "https://kb.example", None),
+    ],
+)
+def test_an_address_of_ours_is_read_and_no_other(url: str, public_url: str, permalink: Permalink | None) -> None:
+    assert reference_in(url, public_url) == permalink

@@ -8,9 +8,10 @@ import pytest
 
 from bot.permalinks.permalink import Permalink
 from bot.permalinks.standing import Part, Standing
+from bot.permalinks.state_lines import day
 from bot.web.access import Visitor
 from bot.web.pages import section_page
-from bot.web.section_view import SectionView, day, section_view
+from bot.web.section_view import SectionView, section_view
 from tests.fakes.editions import NODE, edition, section, texts
 from tests.fakes.exchanges import NOON
 
