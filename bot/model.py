@@ -80,12 +80,44 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedSource:
+    """A source of an answer that is not as it was read. `number`: the source's; `state`, `before` and `after` as in
+    navigator.citations.standing.Standing. `nodes`: the sections in which its words are looked for, its own first. `link`
+    leads to what stands there now, "" where nothing does. `at`: when the page changed."""
+
+    number: int
+    state: Literal["marked", "stale", "gone"]
+    nodes: tuple[str, ...]
+    at: datetime
+    before: str = ""
+    after: str = ""
+    link: str = ""
+
+    @property
+    def stale(self) -> bool:
+        return self.state != "marked"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNote:
+    """What people are told of it in the answer's thread. `due_at`: when something is to be sent, None: nothing is; whoever
+    sends it first moves it on, and the others leave it alone until then. `attempts`: how often it was begun. `ts`: of the note
+    that was posted: an answer has one. `unsent`: why it will have none."""
+
+    due_at: datetime | None = None
+    attempts: int = 0
+    ts: str = ""
+    unsent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """A question and what became of it: the record of the answer log, replaced whole by compare-and-set.
 
     `owner` holds the lease until `lease_until`; after that another worker may take it over. `stop` is the mark that
     someone pressed Stop, `withdrawn` that the question was deleted: nothing more is said then. `standalone` is the question as it was understood in its conversation. `unshown_since`: when it
-    could not be shown for the first time, for a reason that may go by."""
+    could not be shown for the first time, for a reason that may go by. `changed`: sources that are not as they were read,
+    `note` what people are told of that."""
 
     question: Question
     state: ExchangeState = "waiting"
@@ -101,6 +133,15 @@ class Exchange:
     ended_at: datetime | None = None
     unshown_since: datetime | None = None
     withdrawn: bool = False
+    changed: tuple[ChangedSource, ...] = ()
+    note: ChangeNote | None = None
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The sections whose change may touch what was answered."""
+        sources = self.answer.sources if self.answer else ()
+        cited = (citation.node_id for source in sources for citation in source.citations)
+        return frozenset([*cited, *(node for source in self.changed for node in source.nodes)])
 
     @property
     def over(self) -> bool:

@@ -47,6 +47,15 @@ class BotStore(Protocol):
         """All that were asked in [since, until), oldest first."""
         ...
 
+    def citing(self, nodes: Iterable[str]) -> AsyncIterator[str]:
+        """Ids of the questions whose exchange names one of these sections (Exchange.nodes), each once, by when they were
+        asked; what was kept before the call is among them."""
+        ...
+
+    async def due_notes(self, until: datetime, most: int = 20) -> Sequence[str]:
+        """Ids of the questions whose note is due by then (ChangeNote.due_at), those that have waited longest first."""
+        ...
+
     async def expire(self, before: datetime) -> int:
         """Remove exchanges asked before; how many. Counters that have expired go too."""
         ...

@@ -13,7 +13,7 @@ sha256, since OpenSearch allows 512 bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Self
@@ -22,7 +22,18 @@ from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
 from bot.ports import VersionedExchange
 from bot.store.sealing import Seal
-from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, opened, parts, people, readable, without
+from bot.store.stored import (
+    MAX_EXCHANGES_READ,
+    closed,
+    moment,
+    nobodys,
+    note_due,
+    opened,
+    parts,
+    people,
+    readable,
+    without,
+)
 from ingest.errors import Conflict
 from ingest.model import sha256
 from ingest.ports import Clock
@@ -39,7 +50,7 @@ from ingest.stores.cluster.opensearch import (
 
 EXCHANGES = index_of(
     {
-        **dict.fromkeys(("question", "conversation", "asker", "people", "order"), WORD),
+        **dict.fromkeys(("question", "conversation", "asker", "people", "order", "nodes", "note"), WORD),
         "mark": UNINDEXED,
         "exchange": {"type": "object", "enabled": False},
     }
@@ -86,6 +97,8 @@ class OpenSearchBotStore:
             "asker": question.user,
             "people": sorted(people(exchange)),
             "order": f"{moment(question.asked_at)} {question.id}",
+            "nodes": sorted(exchange.nodes),
+            "note": note_due(exchange),
             "exchange": json.loads(codec.dump_exchange(exchange)),
         }
         document = StoredDocument(sha256(question.id), source)
@@ -116,6 +129,21 @@ class OpenSearchBotStore:
                 ids = []
         for exchange in await self._now(ids):
             yield exchange
+
+    async def citing(self, nodes: Iterable[str]) -> AsyncIterator[str]:
+        await self._server.refresh(self._exchanges)
+        wanted = list(dict.fromkeys(nodes))
+        async for document in self._server.every(self._exchanges, {"terms": {"nodes": wanted}}, "order", ["question"]):
+            yield str(document.source["question"])
+
+    async def due_notes(self, until: datetime, most: int = 20) -> Sequence[str]:
+        if most <= 0:
+            return []
+        await self._server.refresh(self._exchanges)
+        query = {"range": {"note": {"lte": moment(until)}}}
+        body = {"query": query, "sort": [{"note": "asc"}, {"order": "asc"}], "size": most, "_source": ["question"]}
+        hits = (await self._server.search(self._exchanges, body))["hits"]["hits"]
+        return [hit["_source"]["question"] for hit in hits]
 
     async def expire(self, before: datetime) -> int:
         await self._server.remove(self._small, {"range": {"until": {"lte": moment(self._clock.now())}}}, "id")

@@ -6,8 +6,9 @@ and kept anew. What is removed is overwritten in the file (secure_delete).
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
 from bot.ports import VersionedExchange
 from bot.store.sealing import Seal
-from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, opened, people, readable, without
+from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, note_due, opened, people, readable, without
 from ingest.errors import Conflict
 from ingest.ports import Clock
 from ingest.stores.embedded.database import Database
@@ -27,13 +28,17 @@ _AFTER_ALL_TIMES = "~"
 
 BOT_SCHEMA = (
     "CREATE TABLE exchanges (id INTEGER PRIMARY KEY, question TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL,"
-    " asker TEXT NOT NULL, asked TEXT NOT NULL, revision INTEGER NOT NULL, exchange BLOB NOT NULL)",
+    " asker TEXT NOT NULL, asked TEXT NOT NULL, revision INTEGER NOT NULL, exchange BLOB NOT NULL, note TEXT)",
     "CREATE INDEX exchanges_by_conversation ON exchanges (conversation, asked, question)",
     "CREATE INDEX exchanges_by_time ON exchanges (asked, question)",
     "CREATE INDEX exchanges_by_asker ON exchanges (asker)",
     "CREATE TABLE people (person TEXT, exchange INTEGER REFERENCES exchanges ON DELETE CASCADE,"
     " PRIMARY KEY (person, exchange)) WITHOUT ROWID",
     "CREATE INDEX people_of_exchange ON people (exchange)",
+    "CREATE TABLE cited (node TEXT, exchange INTEGER REFERENCES exchanges ON DELETE CASCADE,"
+    " PRIMARY KEY (node, exchange)) WITHOUT ROWID",
+    "CREATE INDEX cited_by_exchange ON cited (exchange)",
+    "CREATE INDEX exchanges_by_note ON exchanges (note) WHERE note IS NOT NULL",
     "CREATE TABLE channels (team TEXT, channel TEXT, changed_by TEXT NOT NULL, settings BLOB NOT NULL,"
     " PRIMARY KEY (team, channel)) WITHOUT ROWID",
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value REAL NOT NULL, until TEXT NOT NULL) WITHOUT ROWID",
@@ -42,13 +47,22 @@ BOT_SCHEMA = (
     "CREATE TABLE revisions (last INTEGER NOT NULL)",
     "INSERT INTO revisions VALUES (0)",
 )
+_UPGRADES = {
+    1: (
+        "ALTER TABLE exchanges ADD COLUMN note TEXT",
+        *(statement for statement in BOT_SCHEMA if "cited" in statement or "by_note" in statement),
+        """INSERT OR IGNORE INTO cited SELECT json_extract(citation.value, '$.node_id'), exchanges.id
+           FROM exchanges, json_each(CAST(exchange AS TEXT), '$.answer.sources') AS source,
+             json_each(source.value, '$.citations') AS citation""",
+    ),
+}
 
 
 class SqliteBotStore:
     """Implements bot.ports.BotStore."""
 
     def __init__(self, path: Path, seal: Seal, clock: Clock) -> None:
-        self._database = Database(path, BOT_SCHEMA, schema_version=1)
+        self._database = Database(path, BOT_SCHEMA, schema_version=2, upgrades=_UPGRADES)
         self._seal = seal
         self._clock = clock
 
@@ -80,6 +94,18 @@ class SqliteBotStore:
             for row in rows:
                 yield _loaded(row)
             after = rows[-1]["asked"], rows[-1]["question"]
+
+    async def citing(self, nodes: Iterable[str]) -> AsyncIterator[str]:
+        wanted = json.dumps(list(nodes))
+        statement = """SELECT question FROM exchanges WHERE id IN
+            (SELECT exchange FROM cited WHERE node IN (SELECT value FROM json_each(?))) ORDER BY asked, question"""
+        for row in await self._database.read(lambda db: db.execute(statement, (wanted,)).fetchall()):
+            yield row["question"]
+
+    async def due_notes(self, until: datetime, most: int = 20) -> Sequence[str]:
+        statement = "SELECT question FROM exchanges WHERE note <= ? ORDER BY note, question LIMIT ?"
+        found = await self._database.read(lambda db: db.execute(statement, (moment(until), max(most, 0))).fetchall())
+        return [row["question"] for row in found]
 
     async def expire(self, before: datetime) -> int:
         now = self._clock.now()
@@ -173,7 +199,7 @@ def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> s
     if (str(old["revision"]) if old else None) != expected:
         raise Conflict(f"the exchange of {question.id} was changed by someone else meanwhile")
     ((revision,),) = db.execute("UPDATE revisions SET last = last + 1 RETURNING last").fetchall()
-    columns = ("question", "conversation", "asker", "asked", "revision", "exchange")
+    columns = ("question", "conversation", "asker", "asked", "revision", "exchange", "note")
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
     row = (
         question.id,
@@ -182,12 +208,15 @@ def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> s
         moment(question.asked_at),
         revision,
         codec.dump_exchange(exchange),
+        note_due(exchange),
     )
-    upsert = f"""INSERT INTO exchanges ({", ".join(columns)}) VALUES (?, ?, ?, ?, ?, ?)
+    upsert = f"""INSERT INTO exchanges ({", ".join(columns)}) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (question) DO UPDATE SET {changes} RETURNING id"""
     ((row_id,),) = _overwriting(db).execute(upsert, row).fetchall()
     db.execute("DELETE FROM people WHERE exchange = ?", (row_id,))
     db.executemany("INSERT INTO people VALUES (?, ?)", ((person, row_id) for person in people(exchange)))
+    db.execute("DELETE FROM cited WHERE exchange = ?", (row_id,))
+    db.executemany("INSERT INTO cited VALUES (?, ?)", ((node, row_id) for node in exchange.nodes))
     return str(revision)
 
 

@@ -20,6 +20,11 @@ def moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
+def note_due(exchange: Exchange) -> str | None:
+    """The moment when its note is due; None where none is."""
+    return moment(exchange.note.due_at) if exchange.note and exchange.note.due_at else None
+
+
 def people(exchange: Exchange) -> set[str]:
     """Everyone whose name stands in it."""
     return {exchange.question.user, *(feedback.user for feedback in exchange.feedback)}

@@ -13,7 +13,7 @@ from typing import TypeVar
 import pytest
 
 from bot.errors import KeyMissing, KeyWrong
-from bot.model import ChannelSettings, Exchange, Feedback
+from bot.model import ChangedSource, ChangeNote, ChannelSettings, Exchange, Feedback
 from bot.ports import BotStore, VersionedExchange
 from bot.store.sealing import KeySeal, LeftSealed
 from ingest.errors import Conflict
@@ -159,6 +159,62 @@ async def test_what_was_kept_is_there_after_closing_and_opening(open_bot_store: 
         assert await store.channel("T1", "C1") == ChannelSettings("T1", "C1", mode="off")
         assert await store.installation("", "T1") == installation()
         assert await store.counted("cost", NOON) == 0.5
+
+
+# --- what changed since
+
+
+def changed(exchange: Exchange, *nodes: str, due_at: datetime | None = None) -> Exchange:
+    source = ChangedSource(1, "stale", nodes, NOON, "Once a year.", "Twice a year.", "https://docs.example.org/1")
+    return replace(exchange, changed=(source,), note=ChangeNote(due_at, 1, "9.9"))
+
+
+async def test_who_cited_a_section_is_found_by_its_id_as_soon_as_the_answer_is_kept(bot_store: BotStore) -> None:
+    """An answer of two sources, of which the first alone is cited, and one without any."""
+    await kept(bot_store, answered(3), answered(1), waiting(2))
+    assert await all_of(bot_store.citing(["n1"])) == [question(1).id, question(3).id]
+    assert await all_of(bot_store.citing(["n1", "n1", "n7", "x" * 400])) == [question(1).id, question(3).id]
+    assert await all_of(bot_store.citing(["n2"])) == []
+    assert await all_of(bot_store.citing([])) == []
+
+
+async def test_an_answer_is_found_by_the_sections_in_which_its_words_are_looked_for_as_they_are_now(
+    bot_store: BotStore,
+) -> None:
+    revision = await bot_store.keep(answered(), None)
+    revision = await bot_store.keep(changed(answered(), "n1", "part"), revision)
+    assert await all_of(bot_store.citing(["part"])) == [question().id]
+    found = await bot_store.exchange(question().id)
+    assert found is not None
+    assert found.exchange == changed(answered(), "n1", "part")
+    await bot_store.keep(answered(), revision)
+    assert await all_of(bot_store.citing(["part"])) == []
+    assert await all_of(bot_store.citing(["n1"])) == [question().id]
+
+
+async def test_more_answers_than_are_read_at_once_are_found_and_none_that_went(bot_store: BotStore) -> None:
+    await kept(bot_store, *(answered(number) for number in range(45)))
+    assert len(await all_of(bot_store.citing(["n1"]))) == 45
+    await bot_store.expire(NOON + timedelta(minutes=40))
+    assert len(await all_of(bot_store.citing(["n1"]))) == 5
+
+
+async def test_notes_are_found_when_they_are_due_the_longest_due_first(bot_store: BotStore) -> None:
+    for number, minutes in ((1, 30), (2, 10), (3, 20), (4, None)):
+        due_at = None if minutes is None else NOON + timedelta(minutes=minutes)
+        await bot_store.keep(changed(answered(number), "n1", due_at=due_at), None)
+    await bot_store.keep(answered(5), None)
+    assert await bot_store.due_notes(NOON + timedelta(minutes=9)) == []
+    assert await bot_store.due_notes(NOON + timedelta(minutes=20)) == [question(2).id, question(3).id]
+    assert await bot_store.due_notes(NOON + DAY, 1) == [question(2).id]
+    assert await bot_store.due_notes(NOON + DAY, 0) == []
+
+
+async def test_a_note_that_was_put_off_is_due_later(bot_store: BotStore) -> None:
+    revision = await bot_store.keep(changed(answered(), "n1", due_at=NOON), None)
+    await bot_store.keep(changed(answered(), "n1", due_at=NOON + DAY), revision)
+    assert await bot_store.due_notes(NOON + timedelta(hours=23)) == []
+    assert await bot_store.due_notes(NOON + DAY) == [question().id]
 
 
 # --- conversations and walks
