@@ -29,6 +29,7 @@ class Question:
     `id` is the same however often Slack delivers it: `question_id`. `thread` is the root's ts; a question that opens a
     thread is its own root. A command has none, nor has a shortcut where ritbot is no member: they are answered through
     `response_url`, to the asker alone.
+    `instead_of`: the question whose answer this one is to be compared with (Ask again).
     `asker_team` is the asker's own workspace, another one than `team` in a shared channel; `enterprise` is set for an
     organisation-wide installation. `attempt` counts Retry."""
 
@@ -45,6 +46,7 @@ class Question:
     enterprise: str = ""
     response_url: str = ""
     attempt: int = 1
+    instead_of: str = ""
 
     @property
     def conversation(self) -> str:
@@ -82,7 +84,7 @@ class Feedback:
 @dataclass(frozen=True, slots=True)
 class ChangedSource:
     """A source of an answer that is not as it was read. `number`: the source's; `state`, `before` and `after` as in
-    navigator.citations.standing.Standing. `nodes`: the sections in which its words are looked for, its own first. `link`
+    navigator.citations.quote_standing.QuoteStanding. `nodes`: the sections in which its words are looked for, its own first. `link`
     leads to what stands there now, "" where nothing does. `at`: when the page changed."""
 
     number: int
@@ -156,7 +158,8 @@ class Exchange:
 class ChannelSettings:
     """How ritbot behaves in one channel. `sites` empty: all. `quiet`: in mode "questions" it says nothing where it
     finds nothing. `language` "": the question's. `extracts`: sentences of the pages only, no model.
-    `follow_ups`: questions in a thread that it is in need no new mention. `strategy` "": that of the sites."""
+    `follow_ups`: questions in a thread that it is in need no new mention. `strategy` "": that of the sites. `change_notes`: it says in the thread when words that an answer
+    quoted have changed."""
 
     team: str
     channel: str
@@ -169,6 +172,7 @@ class ChannelSettings:
     changed_by: str = ""
     changed_at: datetime | None = None
     strategy: str = ""
+    change_notes: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,11 @@ class Delivery(Protocol):
         as there is a message, and whenever it has changed. Leaving without an answer takes back the sign of life."""
         ...
 
+    async def tell_changed(self, exchange: Exchange, *, post: bool) -> str:
+        """Mark in an answer which of its sources changed (exchange.changed), where it can still be changed; with `post` also
+        post the note, unless it is there. Its ts, "" where there is none. Raises DeliveryFailed, passing or not."""
+        ...
+
     async def thread_before(self, question: Question) -> Sequence[str]:
         """What people said in the thread before this question, oldest first, read once from where it was said. Empty
         where it cannot be read."""

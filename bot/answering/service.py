@@ -17,6 +17,7 @@ from typing import Protocol
 
 import structlog
 
+from bot.answering.difference import difference
 from bot.answering.history import remembered
 from bot.answering.lease import Lease, LeaseTimings, claim
 from bot.answering.progress import ProgressRelay
@@ -201,6 +202,7 @@ class AnswerService:
                 lease, settings, message, silent=silent
             )
             if isinstance(answer, Answer):
+                answer = await self._compared(question, answer)
                 await spend(self._store, answer.trace.usage, self._clock.now())
                 await lease.change(partial(_answered, answer=answer))
             if lease.exchange.withdrawn:
@@ -213,6 +215,14 @@ class AnswerService:
             if not silent or answer.outcome == "answered":
                 await message.answer(answer)
             return await self._end(lease, "done", answer)
+
+    async def _compared(self, question: Question, answer: Answer) -> Answer:
+        """With a remark on what is different, where it was asked for again because its sections changed."""
+        before = await self._store.exchange(question.instead_of) if question.instead_of else None
+        if before is None or before.exchange.answer is None:
+            return answer
+        told = [answer.note, difference(before.exchange.answer, answer)]
+        return replace(answer, note=" ".join(filter(None, told)))
 
     async def _refusal(self, exchange: Exchange) -> Notice | None:
         """Why the question is not answered at all. A question is counted at the first attempt only."""

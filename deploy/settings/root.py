@@ -27,6 +27,7 @@ from deploy.settings.process import HttpSettings, LogSettings
 from deploy.settings.retrieval import NavigatorSettings, RetrievalSettings, StrategiesSettings
 from deploy.settings.site import WITHOUT_A_MODEL, Sites, SiteSettings, StrategyName
 from deploy.settings.slack import SlackSettings
+from deploy.settings.stale import StaleSettings
 from deploy.settings.stores import EventsSettings, StoresSettings
 from deploy.settings.web import WebSettings
 from ingest.model import Scope, Site
@@ -56,6 +57,7 @@ class Settings(BaseSettings):
     bot: BotSettings = BotSettings()
     slack: SlackSettings = SlackSettings()
     answers: AnswersSettings = AnswersSettings()
+    stale: StaleSettings = StaleSettings()
     log: LogSettings = LogSettings()
     sites: Sites = Field(default=(), description="The sites, one [[sites]] table each.")
     _notices: tuple[str, ...] = PrivateAttr(default=())

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import get_args
+from zoneinfo import ZoneInfo
 
 from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
 from bot.model import ChannelSettings, Question
 from bot.permalinks.lookup import Permalinks
-from bot.ports import BotStore, Editions
+from bot.ports import BotStore, Delivery, Editions
 from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
 from bot.slack.inbound.citing import Citing
@@ -27,13 +28,14 @@ from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.delivery import SlackDelivery
 from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import NEEDED_SCOPES, Workspaces
+from bot.staleness.judging import Judge, Staleness
+from bot.staleness.notes import ChangeNotes, NotePolicy
 from deploy.serving.health import Check
 from deploy.serving.roles import Role, SlackRoles
 from deploy.settings.known_sites import KnownSites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.settings.site import StrategyName, secret_text
-from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_store import open_bot_store, open_editions, retention
 from deploy.wiring.navigation import is_priced, open_navigator
 from deploy.wiring.permalinks import finder, open_permalinks
@@ -53,6 +55,8 @@ NO_KEY = (
 )
 BUTTON_DRAIN_SECONDS = 10.0
 """Seconds that buttons pressed may take when the process ends."""
+NOTES_EVERY_SECONDS = 15.0
+"""Between two looks at what is due to be said of answers whose sections changed."""
 NO_PRICES = (
     "answers.daily_cost is set, and what the model costs is not known: set model.prices.input and "
     "model.prices.output, or leave answers.daily_cost out"
@@ -62,14 +66,20 @@ NO_PRICES = (
 class Channels:
     """How ritbot behaves in a channel: what was set there, else what the settings file says."""
 
-    def __init__(self, store: BotStore, slack: SlackSettings) -> None:
+    def __init__(self, store: BotStore, settings: Settings) -> None:
         self._store = store
-        self._slack = slack
+        self._slack = settings.slack
+        self._stale = settings.stale
 
     async def __call__(self, team: str, channel: str) -> ChannelSettings:
         slack = self._slack
         return await self._store.channel(team, channel) or ChannelSettings(
-            team, channel, mode=slack.answer_mode, quiet=slack.quiet, follow_ups=slack.follow_ups
+            team,
+            channel,
+            mode=slack.answer_mode,
+            quiet=slack.quiet,
+            follow_ups=slack.follow_ups,
+            change_notes=self._stale.notes,
         )
 
 
@@ -108,23 +118,27 @@ async def open_workspaces(settings: Settings, store: BotStore) -> AsyncIterator[
     yield workspaces
 
 
-@asynccontextmanager
-async def open_answering(
-    stores: Stores, events: EventLog, store: BotStore, workspaces: Workspaces, known: KnownSites
-) -> AsyncIterator[AnswerService]:
-    """The service that answers what was asked. Raises SettingsError."""
-    settings, slack, clock = stores.settings, stores.settings.slack, SystemClock()
-    languages = known.languages()
-    answers, quota = settings.answers, _quota(settings)
-    delivery = SlackDelivery(
+def slack_delivery(settings: Settings, store: BotStore, workspaces: Workspaces) -> SlackDelivery:
+    """One for the process: it counts what Slack is called."""
+    clock = SystemClock()
+    return SlackDelivery(
         workspaces.client_of,
         RateLimiter(),
         clock,
-        person=slack.person is not None,
+        person=settings.slack.person is not None,
         sharing=AppSharing(store, clock),
-        proxy=secret_text(slack.proxy),
+        proxy=secret_text(settings.slack.proxy),
         public_url=settings.web.public_url or "",
     )
+
+
+@asynccontextmanager
+async def open_answering(
+    stores: Stores, events: EventLog, store: BotStore, delivery: Delivery, known: KnownSites
+) -> AsyncIterator[AnswerService]:
+    """The service that answers what was asked. Raises SettingsError."""
+    settings, languages = stores.settings, known.languages()
+    answers, quota, clock = settings.answers, _quota(settings), SystemClock()
     versions = Versions(stores.trees)
     async with (
         open_editions(settings) as editions,
@@ -137,7 +151,7 @@ async def open_answering(
             delivery,
             Asker(written, extracts, known),
             clock,
-            settings_of=Channels(store, slack),
+            settings_of=Channels(store, settings),
             keep_cited=partial(
                 Permalinks(stores.trees, editions, clock).keep_cited, linked=settings.web.public_url is not None
             ),
@@ -154,6 +168,24 @@ def answer_role(service: AnswerService) -> Role:
     return Role("answers", service.run, service.stop)
 
 
+def staleness_roles(
+    stores: Stores, events: EventLog, store: BotStore, delivery: Delivery, *, every: float = NOTES_EVERY_SECONDS
+) -> list[Role]:
+    """Whoever keeps the answers judges them when their sections change, and says so where they were given."""
+    settings, clock = stores.settings, SystemClock()
+    stale = settings.stale
+    judging = Staleness(events, store, Judge(stores.trees), clock, wait=stale.wait)
+    notes = ChangeNotes(
+        store,
+        delivery,
+        clock,
+        settings_of=Channels(store, settings),
+        policy=NotePolicy(stale.quiet, ZoneInfo(stale.time_zone), stale.per_day),
+        every=every,
+    )
+    return [Role("staleness", judging.run, judging.stop), Role("change notes", notes.run, notes.stop)]
+
+
 @asynccontextmanager
 async def open_listening(
     settings: Settings,
@@ -165,7 +197,7 @@ async def open_listening(
     known: KnownSites,
 ) -> AsyncIterator[SlackRoles]:
     """What listens to Slack; its role raises BotError where Slack does not take the app token."""
-    slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings.slack)
+    slack, clock, channels = settings.slack, SystemClock(), Channels(store, settings)
     intake = Intake(
         events,
         store,
@@ -228,9 +260,12 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
         open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
-        open_answering(stores, events, store, workspaces, known) as service,
+        open_answering(
+            stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
+        ) as service,
     ):
-        roles = [*listening.roles, answer_role(service), retention_role(settings, store, editions)]
+        told = staleness_roles(stores, events, store, delivery)
+        roles = [*listening.roles, answer_role(service), *told, retention_role(settings, store, editions)]
         yield SlackRoles(roles, listening.routes, {**answering_checks(events, store, workspaces), **listening.checks})
 
 

@@ -61,6 +61,7 @@ class FakeDelivery:
         self.said: list[str] = []
         self.thread: list[str] = []
         self.threads_read = 0
+        self.told: dict[str, tuple[list[list[int]], list[list[str]]]] = {}
 
     def texts(self) -> list[str]:
         return [message.text for message in self.messages.values()]
@@ -70,6 +71,16 @@ class FakeDelivery:
         self, exchange: Exchange, keep: Callable[[Posted], Awaitable[None]]
     ) -> AsyncIterator[FakeAnswerMessage]:
         yield FakeAnswerMessage(self, exchange.question, exchange.posted, keep)
+
+    async def tell_changed(self, exchange: Exchange, *, post: bool) -> str:
+        """`told`: by question, how often its answer was marked, and its notes."""
+        if self.failing:
+            raise self.failing.pop(0)
+        marks, notes = self.told.setdefault(exchange.question.id, ([], []))
+        marks.append([source.number for source in exchange.changed])
+        if post and not notes:
+            notes.append([source.after for source in exchange.changed if source.stale])
+        return "note" if notes else ""
 
     async def thread_before(self, question: Question) -> Sequence[str]:
         self.threads_read += 1

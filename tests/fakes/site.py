@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from ingest.events.announce import Tell, told_nobody
 from ingest.html.parse import parse
 from ingest.indexing.indexer import Indexer, Outcome
 from ingest.indexing.page_reader import PageReader
@@ -97,6 +98,7 @@ async def indexed_site(
     pages: Mapping[str, str | int | tuple[int, str]] | None = None,
     wrap: Callable[[SqliteTreeStore], Any] = lambda trees: trees,
     notes: Notes | None = None,
+    tell: Tell = told_nobody,
     **site: object,
 ) -> AsyncIterator[IndexedSite]:
     """An open site whose pages are indexed already."""
@@ -115,6 +117,7 @@ async def indexed_site(
             reader=PageReader(made, fetcher, ParseHere(), notes=notes),
             clock=TickingClock(),
             sizes=Sizes.fit(embedder.window, 60, 20),
+            tell=tell,
         )
         open_site = IndexedSite(made, trees, index, embedder, fetcher, indexer)
         await open_site.update(pages or {})

@@ -32,10 +32,18 @@ from deploy.settings.model import ModelSettings
 from deploy.settings.process import HttpSettings
 from deploy.settings.root import Settings
 from deploy.settings.slack import SlackSettings
-from deploy.wiring.bot_roles import open_answering, open_listening, open_workspaces
+from deploy.wiring.bot_roles import (
+    answer_role,
+    open_answering,
+    open_listening,
+    open_workspaces,
+    slack_delivery,
+    staleness_roles,
+)
 from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import Stores, SystemClock
 from ingest.errors import StoreUnavailable
+from ingest.events.announce import tell_nodes
 from ingest.events.sqlite import SqliteEventLog
 from ingest.ports import EventLog
 from tests.fakes.messages_api import MessagesApi
@@ -181,11 +189,11 @@ async def bot(
     shared = shared or folder
     folder.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240
     async with AsyncExitStack() as stack:
-        site = await stack.enter_async_context(indexed_site(folder, pages or PAGES))
         log, store = await stack.enter_async_context(
             column() if column else files(shared, KeySeal(chosen.bot.sealing_keys))
         )
         events = Log(log)
+        site = await stack.enter_async_context(indexed_site(folder, pages or PAGES, tell=tell_nodes(events)))
         known = KnownSites(folder / "sites.json", {site.site.name: site.site}, {})
         stores = Stores(
             chosen,
@@ -202,11 +210,12 @@ async def bot(
         listening = await stack.enter_async_context(
             open_listening(chosen, events, store, workspaces, site.trees, permalinks, known)
         )
-        answering = None
+        answering, roles = None, [*listening.roles]
         if answers:
-            answering = await stack.enter_async_context(open_answering(stores, events, store, workspaces, known))
-        runs = [role.run for role in listening.roles] + ([answering.run] if answering else [])
-        stops = [role.stop for role in listening.roles] + ([answering.stop] if answering else [])
+            delivery = slack_delivery(chosen, store, workspaces)
+            answering = await stack.enter_async_context(open_answering(stores, events, store, delivery, known))
+            roles += [answer_role(answering), *staleness_roles(stores, events, store, delivery, every=0.05)]
+        runs, stops = [role.run for role in roles], [role.stop for role in roles]
         running = [asyncio.create_task(run()) for run in runs]
         try:
             if listening.roles:

@@ -15,7 +15,14 @@ from deploy.commands.documents.index import index_sites
 from deploy.serving.roles import Role
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.bot_roles import answer_role, open_answering, open_listening, open_workspaces
+from deploy.wiring.bot_roles import (
+    answer_role,
+    open_answering,
+    open_listening,
+    open_workspaces,
+    slack_delivery,
+    staleness_roles,
+)
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
 from deploy.wiring.permalinks import finder, open_permalinks
@@ -76,6 +83,9 @@ async def open_bot(settings: Settings) -> AsyncIterator[list[Role]]:
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
         open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
-        open_answering(stores, events, store, workspaces, known) as service,
+        open_answering(
+            stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
+        ) as service,
     ):
-        yield [*listening.roles, answer_role(service)]
+        told = staleness_roles(stores, events, store, delivery, every=1.0)
+        yield [*listening.roles, answer_role(service), *told]

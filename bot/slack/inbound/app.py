@@ -207,6 +207,7 @@ def _buttons(
     pressed(actions.SHOW_DETAILS, interactions.show_details)
     pressed(actions.ASK_PERSON, interactions.ask_person)
     pressed(actions.RETRY, interactions.retry)
+    pressed(actions.ASK_AGAIN, interactions.ask_again)
     pressed(actions.SHARE, interactions.share)
     pressed(actions.HOME_SETTINGS, settings.open)
     pressed(actions.CITE, citing.post)

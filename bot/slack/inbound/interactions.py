@@ -135,6 +135,13 @@ class Interactions:
 
     async def retry(self, body: Payload, client: AsyncWebClient) -> str:
         """The same question once more, as one of its own."""
+        return await self._again(body, compared=False)
+
+    async def ask_again(self, body: Payload, client: AsyncWebClient) -> str:
+        """The same, and the answer says what is different from the one before."""
+        return await self._again(body, compared=True)
+
+    async def _again(self, body: Payload, *, compared: bool) -> str:
         exchange = await self._exchange(_value(body))
         if exchange is None:
             return self._gone(body)
@@ -148,6 +155,7 @@ class Interactions:
             question,
             id=f"{base}:again-{attempt}",
             attempt=attempt,
+            instead_of=question.id if compared else "",
             response_url=str(body.get("response_url") or "") if private else "",
         )
         if await self._exchange(again.id):
@@ -168,6 +176,7 @@ class Interactions:
             now=self._clock.now(),
             person=bool(self._person),
             public_url=self._public_url,
+            changed=[source.number for source in exchange.changed],
         )
         return await self._once("share", exchange, client, made, SHARED_ALREADY)
 

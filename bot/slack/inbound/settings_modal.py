@@ -29,6 +29,7 @@ SWITCH_LABELS = {
     "quiet": "Say nothing where nothing is found (for questions that nobody asked ritbot)",
     "extracts": "Quote the documentation only; no model writes the answer",
     "follow_ups": "In a thread, answer on without a new mention",
+    "change_notes": "Say in the thread when words that an answer quoted have changed",
 }
 STRATEGY_LABELS = {
     "": "As set for the documentation",
@@ -172,6 +173,7 @@ def _chosen(values: Payload, before: ChannelSettings) -> ChannelSettings:
         quiet="quiet" in on,
         extracts="extracts" in on,
         follow_ups="follow_ups" in on,
+        change_notes="change_notes" in on,
     )
 
 

@@ -12,6 +12,7 @@ from bot.model import Exchange, Posted, Question
 from bot.ports import AnswerMessage
 from bot.slack.app_sharing import AppSharing
 from bot.slack.message_text import forwarded_words, own_words
+from bot.slack.outbound.change_message import ChangeMessage
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.outbound.ephemeral_message import EphemeralMessage
 from bot.slack.outbound.rate_limiter import RateLimiter
@@ -75,6 +76,14 @@ class SlackDelivery:
             yield message
         finally:
             await message.leave()
+
+    async def tell_changed(self, exchange: Exchange, *, post: bool) -> str:
+        question = exchange.question
+        client = await self._client_of(question.enterprise, question.team)
+        message = ChangeMessage(
+            client, self._rates, exchange, self._clock, person=self._person, public_url=self._public_url
+        )
+        return await message.tell(post=post)
 
     async def thread_before(self, question: Question) -> Sequence[str]:
         client = await self._client_of(question.enterprise, question.team)

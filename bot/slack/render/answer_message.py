@@ -8,7 +8,7 @@ the words that it rests on, and has its row.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -63,6 +63,8 @@ LONGER_PRIVATE = (
     "This answer is longer than fits here. “Share in channel” shows all of it, to everyone in this channel."
 )
 LONGER = "This answer is longer than fits here."
+SINCE = " · *changed since*"
+"""Behind when a section was read, where it says something else now."""
 NOT_EVIDENCE = "*The nearest sections* (I looked at them, but they do not answer this)"
 
 
@@ -84,12 +86,14 @@ def messages(
     private: bool = False,
     shown: str = "",
     public_url: str = "",
+    changed: Collection[int] = (),
     most: int = MAX_MESSAGES,
     limits: BlockLimits = LIMITS,
 ) -> tuple[Message, ...]:
     """One message or more, in order. `person`: there is someone to ask. `retry`: asking again may help. `private`:
     only the asker sees it. `shown`: what people have seen of the text: it is left out, and there may be nothing to say.
-    `public_url`: where permalinks of the sections lead, "" for none. `most`: messages; an answer that needs more loses the end of its text, and says so."""
+    `public_url`: where permalinks of the sections lead, "" for none. `changed`: numbers of the sources that are not as they
+    were read. `most`: messages; an answer that needs more loses the end of its text, and says so."""
     text = answer.text if answer.outcome in ("answered", "not_found") else ""
     head = [blocks.context([f"Understood as: {answer.understood}"])] if answer.understood and not shown else []
     room = limits.characters - blocks.characters([*head, blocks.markdown("")])
@@ -97,7 +101,7 @@ def messages(
     announced, said = _announced(parse_markdown(text), answer)
     pieces = [piece for piece in said if _bare(piece) not in seen]
     groups = grouped(sanitized(pieces, gate_of(answer), source_links(answer.sources)), room, limits.pieces) or [()]
-    tail = [*_told(answer), *_rows(answer, now, public_url, limits), *_remarks(answer, announced)]
+    tail = [*_told(answer), *_rows(answer, now, public_url, changed, limits), *_remarks(answer, announced)]
     tail += _buttons(answer, question_id, person=person, retry=retry, private=private)
     packed = _packed(head, groups, tail, limits)
     while len(packed) > most and len(groups) > 1:
@@ -236,17 +240,20 @@ def _told(answer: Answer) -> Iterator[Block]:
         yield blocks.plain_section(f"I could not answer this. {answer.text}".strip())
 
 
-def _rows(answer: Answer, now: datetime, public_url: str, limits: BlockLimits) -> Iterator[Block]:
+def _rows(
+    answer: Answer, now: datetime, public_url: str, changed: Collection[int], limits: BlockLimits
+) -> Iterator[Block]:
     if answer.sources:
-        rows = (_source(source, now, public_url) for source in answer.sources)
+        rows = (_source(source, now, public_url, changed=source.number in changed) for source in answer.sources)
         yield from blocks.sections(["*Sources*", *rows], limits.section)
     if answer.nearest and not answer.sources:
         yield from blocks.sections([NOT_EVIDENCE, *map(_near, answer.nearest)], limits.section)
 
 
-def _source(source: CitedSource, now: datetime, public_url: str) -> str:
+def _source(source: CitedSource, now: datetime, public_url: str, *, changed: bool) -> str:
     first = source.first
     shown = f"[{source.number}] {link(source_link(source), path(first.path))} · checked {ago(first.checked_at, now)}"
+    shown += SINCE if changed else ""
     stays = Permalink(first.node_id, first.node_hash).address(public_url)
     return f"{shown} · {link(stays, 'permalink')}" if stays else shown
 

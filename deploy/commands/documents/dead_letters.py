@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from bot.events import QUESTIONS_TOPIC
+from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC
 from bot.freshness import ago
 from bot.terminal.console import print_json
 from deploy.commands.command_line import AsJson, Config, Folder, console, fail, needs_index, run, settings_of
@@ -17,10 +17,10 @@ from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
 from ingest.counted import counted, verb
 from ingest.events.dead_letters import DEAD_LETTER_GROUP, KeptLetter, dead_letters, send_again, settle
-from ingest.events.topics import PAGES, dead_topic
+from ingest.events.topics import NODES, PAGES, dead_topic
 from ingest.ports import EventLog
 
-TOPICS = (PAGES, QUESTIONS_TOPIC)
+TOPICS = (PAGES, NODES, QUESTIONS_TOPIC, ANSWERS_TOPIC)
 """Those whose records are handled, and can fail."""
 
 

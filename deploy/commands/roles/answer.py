@@ -10,7 +10,15 @@ from deploy.serving.http import serving
 from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.bot_roles import answer_role, answering_checks, open_answering, open_workspaces, retention_role
+from deploy.wiring.bot_roles import (
+    answer_role,
+    answering_checks,
+    open_answering,
+    open_workspaces,
+    retention_role,
+    slack_delivery,
+    staleness_roles,
+)
 from deploy.wiring.bot_store import open_bot_store, open_editions
 from deploy.wiring.events import open_events
 from deploy.wiring.stores import open_stores
@@ -33,10 +41,13 @@ async def answer(settings: Settings, console: Console) -> None:
         open_bot_store(settings) as store,
         open_editions(settings) as editions,
         open_workspaces(settings, store) as workspaces,
-        open_answering(stores, events, store, workspaces, known) as service,
+        open_answering(
+            stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
+        ) as service,
     ):
         health.ready(answering_checks(events, store, workspaces) | {"search index": stores.index.count})
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
-            await run_roles([answer_role(service), retention_role(settings, store, editions)], stop, health)
+            roles = [answer_role(service), *staleness_roles(stores, events, store, delivery)]
+            await run_roles([*roles, retention_role(settings, store, editions)], stop, health)
     console.print("Stopped.")

@@ -19,7 +19,7 @@ from ingest.text.scripts import UNSPACED
 from ingest.text.sentences import sentences
 from navigator.answer import Citation, Passage
 
-StandingState = Literal["stands", "marked", "stale", "gone"]
+QuoteState = Literal["stands", "marked", "stale", "gone"]
 """As it was read; what was quoted is the same, other words of the section are not; what was quoted changed or went; the
 section or its page is there no more, nor the words where it went."""
 
@@ -35,28 +35,30 @@ _OPENING, _CLOSING = "([{\"'", ".,;:!?)]}\"'…"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QuoteStanding:
     """`before`: the quoted sentences that stand no more; `after`: what stands in their place, "" where nothing like them
     does. Both empty where all stand."""
 
-    state: StandingState
+    state: QuoteState
     before: str = ""
     after: str = ""
 
 
-def standing(citation: Citation, read: Passage | None, now: Node | None, parts: Sequence[Node] = ()) -> Standing:
+def quote_standing(
+    citation: Citation, read: Passage | None, now: Node | None, parts: Sequence[Node] = ()
+) -> QuoteStanding:
     """`read`: the passage that was cited; `now`: the section, None where it is there no more; `parts`: other sections that
     have had words of it since."""
     if now is not None and now.own_hash == citation.node_hash:
-        return Standing("stands")
+        return QuoteStanding("stands")
     places = [node.text for node in (*([now] if now else []), *parts)]
     text = " \n ".join(map(_plain, places))
     quoted = list(_quoted(citation, read))
     missing = [each.sentence for each in quoted if not each.stands_in(text)]
     if quoted and not missing:
-        return Standing("marked")
+        return QuoteStanding("marked")
     after = [found for sentence in missing if (found := _successor(sentence, places, read))]
-    return Standing("gone" if now is None else "stale", "\n".join(missing), "\n".join(dict.fromkeys(after)))
+    return QuoteStanding("gone" if now is None else "stale", "\n".join(missing), "\n".join(dict.fromkeys(after)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.model import Block, Node
 from navigator.answer import Citation, Passage
-from navigator.citations.standing import standing
+from navigator.citations.quote_standing import quote_standing
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -51,22 +51,22 @@ EXAMPLES = {
 
 @pytest.mark.parametrize(("now", "state", "before", "after"), EXAMPLES.values(), ids=EXAMPLES.keys())
 def test_it_is_judged_by_the_words_that_were_quoted(now: Node | None, state: str, before: str, after: str) -> None:
-    found = standing(*cited(LIMITS, 0, BIG), now)
+    found = quote_standing(*cited(LIMITS, 0, BIG), now)
     assert (found.state, found.before, found.after) == (state, before, after)
 
 
 @pytest.mark.parametrize("now", [None, node(ASK, KEPT), node(ASK.upper())], ids=["went", "split", "split and edited"])
 def test_words_that_stand_in_another_section_now_have_moved(now: Node | None) -> None:
-    assert standing(*cited(LIMITS, 0, BIG), now, [node(FIRST, node_id="part")]).state == "marked"
-    found = standing(*cited(LIMITS, 0, BIG), now, [node(FIRST.replace("5", "8"), node_id="part")])
+    assert quote_standing(*cited(LIMITS, 0, BIG), now, [node(FIRST, node_id="part")]).state == "marked"
+    found = quote_standing(*cited(LIMITS, 0, BIG), now, [node(FIRST.replace("5", "8"), node_id="part")])
     assert (found.state, found.after) == ("stale" if now else "gone", "Uploads may have 8 MB.")
 
 
 def test_what_was_quoted_of_several_blocks_may_go_to_several_sections() -> None:
     citation, read = cited(LIMITS, 0, last=1)
-    assert standing(citation, read, node(FIRST), [node(ASK, node_id="part")]).state == "marked"
-    assert standing(citation, read, node(FIRST, "Between them.", ASK)).state == "marked"
-    found = standing(citation, read, node(FIRST), [node("Ask nobody for more.", node_id="part")])
+    assert quote_standing(citation, read, node(FIRST), [node(ASK, node_id="part")]).state == "marked"
+    assert quote_standing(citation, read, node(FIRST, "Between them.", ASK)).state == "marked"
+    found = quote_standing(citation, read, node(FIRST), [node("Ask nobody for more.", node_id="part")])
     assert (found.state, found.before, found.after) == ("stale", ASK, "Ask nobody for more.")
 
 
@@ -83,7 +83,7 @@ TWICE = node("Press OK.", "Then wait a minute.", "Press OK.", "Then leave.")
     ids=["the quoted one", "the other one", "another around it"],
 )
 def test_of_equal_sentences_the_quoted_one_is_told_by_its_neighbours(texts: tuple[str, ...], state: str) -> None:
-    assert standing(*cited(TWICE, 2), node(*texts)).state == state
+    assert quote_standing(*cited(TWICE, 2), node(*texts)).state == state
 
 
 @pytest.mark.parametrize(
@@ -106,25 +106,25 @@ def test_of_equal_sentences_the_quoted_one_is_told_by_its_neighbours(texts: tupl
     ],
 )
 def test_a_sentence_stands_whole_or_not_at_all(was: str, now: str, state: str) -> None:
-    assert standing(*cited(node(was), 0), node(now)).state == state
+    assert quote_standing(*cited(node(was), 0), node(now)).state == state
 
 
 def test_what_was_quoted_from_within_a_word_is_looked_for_so() -> None:
     """A passage is cut where it is too long, and a model quotes as it likes."""
     section = node("ritbot_settings are read first.")
-    assert standing(*cited(section, 0, "settings are read"), node(section.text, "More.")).state == "marked"
+    assert quote_standing(*cited(section, 0, "settings are read"), node(section.text, "More.")).state == "marked"
 
 
 def test_a_passage_that_is_part_of_a_section_is_cited_by_its_own_blocks() -> None:
     part = Passage(1, "n", LIMITS.own_hash, "k", "u", "u#a", ("Limits",), LIMITS.blocks[1:], AT, at=1)
-    assert standing(part.cite(1), part, node(FIRST, KEPT)).state == "marked"
-    assert standing(part.cite(0), part, node(FIRST, KEPT)).state == "stale"
+    assert quote_standing(part.cite(1), part, node(FIRST, KEPT)).state == "marked"
+    assert quote_standing(part.cite(0), part, node(FIRST, KEPT)).state == "stale"
 
 
 def test_of_an_answer_without_passages_the_words_are_enough() -> None:
     citation, _ = cited(LIMITS, 0, BIG)
-    assert standing(citation, None, node(ASK, FIRST)).state == "marked"
-    assert standing(citation, None, node(ASK)).state == "stale"
+    assert quote_standing(citation, None, node(ASK, FIRST)).state == "marked"
+    assert quote_standing(citation, None, node(ASK)).state == "stale"
 
 
 words = st.lists(st.sampled_from("pump valve seal 5 30 MB water 水 --all".split()), min_size=1, max_size=5)
@@ -144,8 +144,8 @@ def test_an_edit_elsewhere_never_makes_an_answer_stale(
     around = [*others]
     around.insert(place % (len(around) + 1), quoted)
     now = node(*around, title="Other")
-    assert standing(citation, read, now).state == "marked"
-    assert standing(citation, read, node(*others) if moved else None, [now]).state in ("stands", "marked")
+    assert quote_standing(citation, read, now).state == "marked"
+    assert quote_standing(citation, read, node(*others) if moved else None, [now]).state in ("stands", "marked")
 
 
 @given(blocks, choices, st.sampled_from(["Not so.", "7", "pumps"]), choices)
@@ -157,7 +157,7 @@ def test_an_edit_of_the_quoted_words_always_does(texts: list[str], which: int, o
     edited = [*texts[:at], " ".join(said), *texts[at + 1 :]]
     rules = [rule.strip() for rule in " ".join(texts).split("Rule ")[1:]]
     assume(len(set(rules)) == len(rules))
-    found = standing(*cited(node(*texts), at), node(*edited))
+    found = quote_standing(*cited(node(*texts), at), node(*edited))
     assert found.state == "stale"
     assert found.before
 
@@ -168,6 +168,6 @@ def test_a_section_that_says_the_same_under_any_title_or_id_is_never_stale(
 ) -> None:
     was = node(*texts)
     citation, read = cited(was, which % len(texts))
-    assert standing(citation, read, replace(was, parent="elsewhere", level=4, anchor="x")).state == "stands"
-    assert standing(citation, read, replace(was, title=title)).state in ("stands", "marked")
-    assert standing(citation, read, None, [replace(was, id="other")]).state == "marked"
+    assert quote_standing(citation, read, replace(was, parent="elsewhere", level=4, anchor="x")).state == "stands"
+    assert quote_standing(citation, read, replace(was, title=title)).state in ("stands", "marked")
+    assert quote_standing(citation, read, None, [replace(was, id="other")]).state == "marked"
