@@ -27,10 +27,10 @@ FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 SECTION = re.compile(
-    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|judge|enrichment|evaluation|bot|slack|answers|log|web|sites)"
+    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|judge|enrichment|evaluation|bot|slack|answers|stale|log|web|sites)"
     r"\.[a-z_.]*[a-z_](?![\w./])"
 )
-TOPICS = {QUESTIONS_TOPIC, ANSWERS_TOPIC, dead_topic(QUESTIONS_TOPIC)}
+TOPICS = {topic for name in (QUESTIONS_TOPIC, ANSWERS_TOPIC) for topic in (name, dead_topic(name))}
 """They look like settings of [bot]."""
 OLD = {"evaluation.judge", "events.session"}
 """Shown as an example of what is told of a setting of an earlier version."""
