@@ -46,7 +46,7 @@ class OutlineInput:
 
 @dataclass(slots=True)
 class _Terms:
-    """An open list of address terms. `orders`: where the terms directly in it stand, rising. `naming`: a term has begun
+    """An open list of terms that begin sections. `orders`: where the terms directly in it stand, rising. `naming`: a term has begun
     and its dd has not; `names`: what leads to it so far."""
 
     own: frozenset[Element]
@@ -400,7 +400,7 @@ class _Outline:
             self._writer.turn_to(self.sections.current.blocks)
 
     def _belongs(self, element: Element) -> bool:
-        """Whether a dt or dd is the innermost open list of address terms' own."""
+        """Whether a dt or dd is the innermost open list of section terms' own."""
         return bool(self._terms and self._lists) and self._plan.terms.get(self._lists[-1]) is self._terms[-1].own
 
 
