@@ -34,19 +34,21 @@ class Block:
 
     `text` is what stands on the page, without bullets, numbers or cell bars: lines are separated by
     a line break, the cells of a table row by a tab. `marks`, where given, holds one prefix for each line of `text` (the
-    bullets and numbers of a list, indented by depth). Code keeps every space, tab and line break.
+    bullets and numbers of a list, indented by depth). Code keeps every space, tab and line break. `header`: of a table of
+    which this is one row, what stands above its cells; it is the text of another node.
     """
 
     kind: BlockKind
     text: str
     language: str | None = None
     marks: tuple[str, ...] = ()
+    header: str = ""
 
     @property
     def shown(self) -> str:
         """The block as a reader (a person or a model) sees it: with bullets, numbers and cell bars."""
         if self.kind == "table":
-            return self.text.replace("\t", " | ")
+            return "\n".join(part for part in (self.header, self.text) if part).replace("\t", " | ")
         if self.marks:
             lines = self.text.split("\n")
             return "\n".join(mark + line for mark, line in zip(self.marks, lines, strict=True))

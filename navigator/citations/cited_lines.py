@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from ingest.model import Block
 from ingest.text.words import terms
@@ -50,7 +51,7 @@ def as_in_text(quote: str, block: Block) -> str:
     if quote in block.text:
         return quote
     wanted = [line.strip() for line in quote.split("\n") if line.strip()]
-    shown = [line.strip() for line in block.shown.split("\n")]
+    shown = [line.strip() for line in replace(block, header="").shown.split("\n")]
     if not wanted or wanted[0] not in shown:
         return ""
     begin = end = shown.index(wanted[0])

@@ -14,7 +14,7 @@ def given_text(block: Block) -> str:
         case "code":
             return fenced(block.text, block.language or "")
         case "table":
-            return _table(block.text)
+            return _table("\n".join(part for part in (block.header, block.text) if part))
         case _:
             return block.shown
 

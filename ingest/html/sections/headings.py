@@ -2,11 +2,12 @@
 
 A heading is h1-h6 or role=heading, unless its role takes the meaning away, it names a box (a note, a
 warning), it is a subtitle in an hgroup, or it is the text of a data table's cell. A heading without visible text makes no section.
+Where a section is long, paragraphs that are nothing but a short bold line are headings in it: that is what a reader sees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,6 +18,11 @@ from ingest.html.generators import Profile
 
 _TITLE_LINES = frozenset("author authors subtitle corpauthor".split())
 """What pandoc and DocBook write as headings below the title."""
+MIN_DIVIDED_CHARACTERS, MIN_BOLD_LINES = 6_000, 3
+"""A section of about 1,000 words is divided by its bold lines, if there are so many."""
+MAX_BOLD_CHARACTERS = 80
+_DIVISIONS = frozenset("div section article main body html center font".split())
+"""What may stand around a bold line; in an item, a cell or a quotation it heads nothing."""
 _LABELS = frozenset("overload mlabels mlabel ingroups doc-labels doc-label".split())
 """What Doxygen and mkdocstrings print beside a name: counters, groups, kinds of members."""
 
@@ -43,6 +49,7 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
     ]
+    found = sorted([*found, *_bold_lines(elements, found)], key=lambda heading: heading[0].order)
     limits: list[float] = [float("inf")] * len(found)
     open_ones: list[int] = []
     for index, (element, level, _) in enumerate(found):
@@ -53,6 +60,45 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
         element: Heading(element, level, text, limit)
         for (element, level, text), limit in zip(found, limits, strict=True)
     }
+
+
+_Found = tuple[Element, int, str]
+
+
+def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterator[_Found]:
+    """Of each long section the bold lines, a level below its heading; before the first heading, on the level of the highest."""
+    levels = {element: level for element, level, _ in found}
+    current, size = min(levels.values(), default=2) - 1, 0
+    lines: list[_Found] = []
+    for element in elements:
+        if element in levels:
+            yield from _dividing(lines, size)
+            current, size, lines = levels[element], 0, []
+        size += sum(len(child) for child in element.children if isinstance(child, str) and not child.isspace())
+        if element.tag in ("p", "div") and _is_bold_line(element):
+            lines.append((element, current + 1, title(element)))
+    yield from _dividing(lines, size)
+
+
+def _dividing(lines: Sequence[_Found], size: int) -> Sequence[_Found]:
+    names = {name for _, _, name in lines}
+    return lines if size >= MIN_DIVIDED_CHARACTERS and MIN_BOLD_LINES <= len(lines) == len(names) else ()
+
+
+def _is_bold_line(element: Element) -> bool:
+    words = [child for child in element.children if not isinstance(child, str) or not child.isspace()]
+    if len(words) != 1 or isinstance(words[0], str) or words[0].tag not in ("b", "strong"):
+        return False
+    if not 0 < words[0].amounts.text <= MAX_BOLD_CHARACTERS:
+        return False
+    text = words[0].text
+    return (
+        any(map(str.isalpha, text))
+        and text[-1] not in ".:;,…"
+        and "title" not in element.classes
+        and not any(inner.tag in ("a", "br", "code") for inner in words[0].walk())
+        and all(above.tag in _DIVISIONS and not callout(above) for above in element.ancestors())
+    )
 
 
 def title(element: Element) -> str:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ingest.html.blocks.code import language, listing
 from ingest.html.blocks.formulas import formula
-from ingest.html.blocks.tables import Tables
+from ingest.html.blocks.tables import Key, Tables
 from ingest.html.blocks.writer import Writer
 from ingest.html.content.boilerplate import SCREEN_READER_ONLY, permalink
 from ingest.html.dom import Element
 from ingest.html.head import same_words
 from ingest.html.sections import anchors
+from ingest.html.sections.drawn_headings import Part, parts
 from ingest.html.sections.headings import Heading, note_mark, title
 from ingest.html.sections.nesting import Section, Sections
 
@@ -55,6 +56,15 @@ class _Terms:
     names: set[str] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class _Keyed:
+    """The open table whose rows are sections. `grouped`: a row that names others has begun; `header`: of the row being read."""
+
+    table: Element
+    grouped: bool = False
+    header: str = ""
+
+
 def outline(root: Element, plan: OutlineInput, page_title: str) -> list[Section]:
     """The sections of the content; the first is the page's own. A single h1 that nothing stands before is
     the page's own section, and so is a single topmost heading of another level that says the page's title;
@@ -73,6 +83,7 @@ class _Outline:
         self._terms: list[_Terms] = []
         self._lists: list[Element] = []
         self._tables: list[Element] = []
+        self._keyed: _Keyed | None = None
         self._before: list[Element] = []
         self._unnamed: Element | None = None
         self._sign: Element | None = None
@@ -133,6 +144,9 @@ class _Outline:
         heading = self._plan.headings.get(element)
         if heading is not None:
             self._heading(heading)
+            return False
+        if element in self._plan.tables.keys:
+            self._key(element, self._plan.tables.keys[element])
             return False
         tag = element.tag
         if tag == "dt" and self._terms and element in self._terms[-1].own:
@@ -205,11 +219,17 @@ class _Outline:
             self._writer.image(alt)
 
     def _code(self, element: Element) -> None:
-        text = listing(element)
-        if text.strip():
-            self._passed()
-        self._writer.code(text, language(element))
-        self._count(text)
+        text, named = listing(element), language(element)
+        above = self.sections.current.level
+        for part in parts(text) if not named and not self._tables else [Part("", 0, text)]:
+            if part.depth:
+                self._writer.end()
+                self.sections.heading(above + part.depth, part.title)
+                self._writer.turn_to(self.sections.current.blocks)
+            if part.text.strip():
+                self._passed()
+            self._writer.code(part.text, named)
+            self._count(part.text)
 
     def _open(self, element: Element) -> None:
         tag, writer = element.tag, self._writer
@@ -255,11 +275,14 @@ class _Outline:
             writer.close_quote()
         elif tag == "table":
             self._tables.pop()
+            self._close_keyed(element)
             if self._is_data(element):
                 writer.close_table()
             else:
                 writer.end_paragraph()
         elif tag in _TABLE_PARTS:
+            if tag == "tr":
+                self._end_keyed_row()
             if not self._tables or self._tables[-1] not in self._plan.tables.lines:
                 writer.end_paragraph()
         elif tag != "br":
@@ -388,6 +411,33 @@ class _Outline:
         self._writer.text(title(term))
         self._writer.end_paragraph()
         self._passed()
+
+    def _key(self, cell: Element, key: Key) -> None:
+        """The key of a row begins the row's section; a name of rows, the section around theirs."""
+        if self._keyed is None:
+            self._keyed = _Keyed(key.table)
+            self.sections.open_list()
+        if key.group and self._keyed.grouped:
+            self.sections.close_list()
+        self.sections.definition(title(cell))
+        self._begin(cell, (cell.parent or cell).end + 1)
+        if key.group:
+            self.sections.open_list()
+        self._keyed.grouped = self._keyed.grouped or key.group
+        self._keyed.header = key.header
+
+    def _end_keyed_row(self) -> None:
+        if self._keyed is not None:
+            blocks = self.sections.current.blocks
+            self._writer.turn_to(blocks)
+            blocks[:] = [replace(block, header=self._keyed.header) for block in blocks]
+
+    def _close_keyed(self, table: Element) -> None:
+        if self._keyed is not None and self._keyed.table is table:
+            for _ in range(1 + self._keyed.grouped):
+                self.sections.close_list()
+            self._keyed = None
+            self._writer.turn_to(self.sections.current.blocks)
 
     def _open_item(self, element: Element) -> None:
         if element.tag == "li" or not self._belongs(element):
