@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -33,6 +33,8 @@ from deploy.serving.local_socket import (
 )
 from deploy.serving.roles import Role
 from deploy.serving.section_source import CITE, cited
+from deploy.settings.messages import SettingsError
+from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import Stores
 from ingest.errors import IngestError
 from navigator.codec import dump_answer
@@ -56,6 +58,20 @@ async def open_local_answers(stores: Stores, navigator: Navigator) -> AsyncItera
     work: dict[str, Work] = {ASK: answering(asks(stores, navigator)), CITE: partial(cited, stores)}
     async with LocalServer(stores.settings.index.folder, work) as server:
         yield (Role("local answers", server.run, server.stop),)
+
+
+@asynccontextmanager
+async def answering_meanwhile(stores: Stores, languages: Sequence[str]) -> AsyncIterator[None]:
+    """Questions are answered through the socket while the body holds the folder for other work. Where the settings of the
+    model are wrong none is: whoever asks hears of it, and the work goes on."""
+    async with AsyncExitStack() as stack:
+        try:
+            navigator = await stack.enter_async_context(open_navigator(stores, languages))
+        except SettingsError as error:
+            log.warning("no_local_answers", reason=str(error))
+        else:
+            await stack.enter_async_context(open_local_answers(stores, navigator))
+        yield
 
 
 def answering(ask: Ask) -> Work:

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import imported, ritbot, start
+from tests.e2e.commands import imported, indexed, lay_out, ritbot, start
 from tests.e2e.forked import Forked
+from tests.fakes.docsite import DocSite, dripping
 from tests.fakes.messages_api import MessagesApi, cited
 from tests.fakes.site import html
+from tests.waiting import eventually
 
 
 def test_an_answer_quotes_and_links_the_section(pumpkin: Path) -> None:
@@ -185,6 +187,26 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     again = ritbot(tmp_path, "index", "html", "--folder", "data")
     assert "60 unchanged" in again.stdout
     assert " 0 embedded" in again.stdout
+
+
+async def test_a_question_beside_an_index_run_is_answered_from_what_is_there(tmp_path: Path) -> None:
+    indexed(lay_out(tmp_path))
+    async with DocSite() as docs:
+        docs.pages["/"] = (
+            "<title>Slow</title><h1>Slow</h1><p>It comes to an end only when it is told to.</p><a href=/b>b</a>"
+        )
+        docs.pages["/b"] = dripping([b"<p>More."] * 300, 1.0)
+        running = start(tmp_path, "index", docs.url(), "--allow-private")
+        try:
+            await eventually(lambda: docs.count("/b") > 0, 60)
+            asked = await asyncio.to_thread(ritbot, tmp_path, "ask", "How often should I rotate the signing keys?")
+            assert running.poll() is None
+        finally:
+            running.send_signal(signal.SIGINT)
+            await asyncio.to_thread(running.communicate, timeout=60)
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+    assert "once a year" in asked.stdout
+    assert not (tmp_path / "data" / "socket").exists()
 
 
 def test_the_watcher_notices_an_edited_file_and_stops_when_told(tmp_path: Path) -> None:

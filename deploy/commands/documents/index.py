@@ -1,5 +1,6 @@
 """`ritbot index`: bring the index in step with a folder or a website, whichever the column: all pages are looked at and
-handled in this process (ingest/watch/crawl.py), beside watchers and indexers that may run."""
+handled in this process (ingest/watch/crawl.py), beside watchers and indexers that may run. Questions of `ritbot ask` are
+answered meanwhile."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from rich.text import Text
 from deploy.commands.command_line import Config, Folder, Target, console, fail, named_sites, run, settings_of
 from deploy.commands.display import AGAIN, page_bar
 from deploy.commands.documents.sites import take_out
+from deploy.serving.local_answers import answering_meanwhile
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_telling
@@ -78,7 +80,11 @@ async def index_sites(
     known = before = known_sites(settings, settings.index.folder)
     was_there = settings.index.folder.exists()
     console.print("Loading the embedding model …", style="dim")
-    async with open_stores(settings, "ritbot index", rebuild=rebuild) as stores:
+    languages = tuple(dict.fromkeys((*known.languages(), *(site.language for site in sites))))
+    async with (
+        open_stores(settings, "ritbot index", rebuild=rebuild) as stores,
+        answering_meanwhile(stores, languages),
+    ):
         for site in sites:
             if rebuild:
                 known = known.ended(site.name)  # what an earlier crawl had done does not count
