@@ -60,6 +60,11 @@ class Judge:
                     known[source.number] = found
         return tuple(known[number] for number in sorted(known))
 
+    async def now(self, exchange: Exchange, at: datetime) -> tuple[ChangedSource, ...]:
+        """The same of all its sources, whoever told of a change or not."""
+        parts = dict(await self.parts_of(exchange.answer)) if exchange.answer else {}
+        return await self.changed(exchange, parts, at)
+
     async def _judged(
         self, source: CitedSource, answer: Answer | None, nodes: tuple[str, ...], at: datetime
     ) -> ChangedSource | None:

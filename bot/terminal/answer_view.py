@@ -7,6 +7,7 @@ be clicked the address of the cited words is.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime
 
 from rich.console import Console
@@ -23,8 +24,11 @@ from navigator.citations.links import gate_of
 _NUMBERED = re.compile(r"^\s*(\d+): ")
 
 
-def print_answer(console: Console, answer: Answer, now: datetime, *, brief: bool = False) -> None:
-    """How the question was understood, text, sources, nearest sections, remarks; `brief`: the text and a line a source."""
+def print_answer(
+    console: Console, answer: Answer, now: datetime, *, brief: bool = False, changed: Collection[int] = ()
+) -> None:
+    """How the question was understood, text, sources, nearest sections, remarks; `brief`: the text and a line a source.
+    `changed`: numbers of the sources that are not as they were read."""
     if answer.understood:
         console.print()
         console.print(Text(f"Understood as: {answer.understood}", style="dim"))
@@ -43,7 +47,7 @@ def print_answer(console: Console, answer: Answer, now: datetime, *, brief: bool
             console.print(Padding(Text(claim, style="dim"), (0, 0, 0, 2)))
     if answer.sources:
         console.print()
-        _print_sources(console, answer, now)
+        _print_sources(console, answer, now, changed)
     if answer.nearest:
         console.print()
         _print_nearest(console, answer)
@@ -58,14 +62,15 @@ def print_answer(console: Console, answer: Answer, now: datetime, *, brief: bool
     console.print()
 
 
-def _print_sources(console: Console, answer: Answer, now: datetime) -> None:
+def _print_sources(console: Console, answer: Answer, now: datetime, changed: Collection[int]) -> None:
     """One row a cited section. Addresses stay on one line, so that they can be copied."""
     console.print(Text("Sources", style="bold"))
     for source in answer.sources:
         first = source.first
         console.print(Text.assemble((f"[{source.number}] ", "bold"), " › ".join(first.path)))
         _print_link(console, first)
-        console.print(Text(f"    checked {ago(first.checked_at, now)}", style="dim"))
+        since = " · changed since" if source.number in changed else ""
+        console.print(Text(f"    checked {ago(first.checked_at, now)}{since}", style="dim"))
 
 
 def _print_nearest(console: Console, answer: Answer) -> None:

@@ -42,6 +42,7 @@ COMMANDS = {
     "slack": ("roles.slack", "Listen to Slack and write down what is asked, until stopped; `init` sets it up."),
     "web": ("roles.web", "Show sections to whoever kept a link to them, until stopped."),
     "answers": ("asking.answers", "List what people asked and what became of it, export it, or show one answer whole."),
+    "stale": ("asking.stale", "List the answers that rest on words which have changed since they were given."),
     "forget": ("upkeep.forget", "Remove a person's questions and answers, and their name wherever it is kept."),
     "enrich": (
         "evaluation.enrich",

@@ -16,6 +16,7 @@ from bot.permalinks.lookup import Permalinks
 from bot.ports import BotStore, Delivery, Editions
 from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
+from bot.slack.inbound.checking import Checking
 from bot.slack.inbound.citing import Citing
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.http_mode import routes
@@ -229,6 +230,7 @@ async def open_listening(
             strategies=get_args(StrategyName) if settings.model.chosen != "extractive" else (),
             managers=slack.managers,
         ),
+        checking=Checking(store, trees, Judge(trees), intake, clock),
         background=background,
         clock=clock,
     )

@@ -19,6 +19,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bot.slack.inbound.checking import Checking
 from bot.slack.inbound.citing import CITE_USAGE, Citing
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.intake import Intake
@@ -53,7 +54,10 @@ NOT_IN = (
 MAX_HEADING_CHARACTERS = 300
 """Characters of the question that stand over a private answer."""
 FAILED = "That did not work just now. Please try once more."
-RITBOT_HELP = "`/ritbot settings` shows how I behave in this channel, and lets those change it who may."
+RITBOT_HELP = (
+    "`/ritbot settings` shows how I behave in this channel, and lets those change it who may.\n`/ritbot check LINK` says"
+    " whether what I quoted still stands; the link is that of an answer here, or of a source."
+)
 _ANYTHING = re.compile(".*", re.DOTALL)
 
 
@@ -92,6 +96,7 @@ def make_app(
     citing: Citing,
     home: Home,
     settings: SettingsModal,
+    checking: Checking,
     background: Background,
     clock: Clock,
 ) -> AsyncApp:
@@ -112,7 +117,7 @@ def make_app(
         attaching_conversation_kwargs_enabled=False,
     )
     _hear(app, intake, background)
-    _commands(app, intake, settings, background, clock)
+    _commands(app, intake, settings, checking, background, clock)
     _citing(app, citing, background, clock)
     _buttons(app, interactions, citing, settings, background)
     _modals(app, interactions, settings, home, background)
@@ -136,7 +141,9 @@ def _hear(app: AsyncApp, intake: Intake, background: Background) -> None:
     app.event("message")(said)
 
 
-def _commands(app: AsyncApp, intake: Intake, settings: SettingsModal, background: Background, clock: Clock) -> None:
+def _commands(
+    app: AsyncApp, intake: Intake, settings: SettingsModal, checking: Checking, background: Background, clock: Clock
+) -> None:
     async def ask(body: Payload, ack: AsyncAck) -> BoltResponse:
         question = commanded(body, clock.now())
         if not question.text:
@@ -147,7 +154,11 @@ def _commands(app: AsyncApp, intake: Intake, settings: SettingsModal, background
         return await ack(heading(question.text))
 
     async def ritbot(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
-        if str(body.get("text") or "").strip().lower() != "settings":
+        wanted = str(body.get("text") or "").strip().lower()
+        if wanted.partition(" ")[0] == "check":
+            background.start("check", _done(checking.check, body, client))
+            return await ack()
+        if wanted != "settings":
             return await ack(RITBOT_HELP)
         background.start("settings", _done(settings.open, body, client))
         return await ack()

@@ -34,6 +34,23 @@ def change_note(exchange: Exchange) -> Message:
     return Message(shortened(f"{CHANGED} {_titles(shown)}", MAX_SUMMARY_CHARACTERS), tuple(made))
 
 
+def standing_text(exchange: Exchange, changed: Sequence[ChangedSource]) -> str:
+    """How each source of an answer stands, in Slack's own markup."""
+    by_number = {each.number: each for each in changed}
+    lines: list[str] = []
+    for source in exchange.answer.sources if exchange.answer else ():
+        each = by_number.get(source.number)
+        if each is not None and each.stale:
+            lines += _lines(source, each)
+        else:
+            said = "the quoted words still stand; other words of the section changed" if each else "as it was quoted"
+            lines.append(f"[{source.number}] {link(source_link(source), path(source.first.path))}: {said}")
+    head = (
+        "Not all that I quoted still stands." if any(each.stale for each in changed) else "What I quoted still stands."
+    )
+    return "\n".join([head, *lines])
+
+
 def _lines(source: CitedSource, changed: ChangedSource) -> Iterator[str]:
     title = path(source.first.path)
     shown = link(changed.link or source_link(source), title) if changed.state != "gone" or changed.link else title

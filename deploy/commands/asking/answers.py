@@ -84,7 +84,7 @@ async def list_answers(settings: Settings, wanted: AnswerFilter, console: Consol
     cost = 0.0
     async with open_bot_store(settings) as store:
         async for exchange in wanted.of(store):
-            _print_row(console, exchange)
+            print_row(console, exchange)
             outcomes[outcome(exchange) or exchange.state] += 1
             cost += (exchange.answer and exchange.answer.trace.usage.cost) or 0.0
     if not outcomes:
@@ -115,14 +115,14 @@ async def show_answer(settings: Settings, question_id: str, console: Console, no
     if as_json:
         _write(exchange)
         return 0
-    _print_row(console, exchange)
+    print_row(console, exchange)
     if len(printable_line(exchange.question.text)) > MAX_ROW_CHARACTERS:
         console.print(Padding(Text(printable_line(exchange.question.text)), (1, 0, 0, 2)))
     if exchange.standalone:
         console.print(Padding(Text(f"understood as: {printable_line(exchange.standalone)}", style="dim"), (0, 0, 0, 2)))
     _print_feedback(console, exchange)
     if exchange.answer:
-        print_answer(console, exchange.answer, now)
+        print_answer(console, exchange.answer, now, changed=[source.number for source in exchange.changed])
         print_trace(console, exchange.answer)
     return 0
 
@@ -131,7 +131,7 @@ def _write(exchange: Exchange) -> None:
     print_json_text(codec.dump_exchange(exchange).decode())
 
 
-def _print_row(console: Console, exchange: Exchange) -> None:
+def print_row(console: Console, exchange: Exchange) -> None:
     """When, who, where, what, what became of it, which sections."""
     question, answer = exchange.question, exchange.answer
     usage = answer.trace.usage if answer else None
@@ -148,8 +148,10 @@ def _print_row(console: Console, exchange: Exchange) -> None:
     console.print(head, soft_wrap=True)
     console.print(Text(f"  {_shortened(printable_line(question.text))}"), soft_wrap=True)
     console.print(Text(f"  {' · '.join(facts)}", style="dim"), soft_wrap=True)
+    changed = {each.number for each in exchange.changed}
     for source in answer.sources if answer else ():
-        console.print(Text(f"  [{source.number}] {' › '.join(source.first.path)}", style="dim"), soft_wrap=True)
+        since = " · changed since" if source.number in changed else ""
+        console.print(Text(f"  [{source.number}] {' › '.join(source.first.path)}{since}", style="dim"), soft_wrap=True)
 
 
 def _print_feedback(console: Console, exchange: Exchange) -> None:

@@ -10,6 +10,15 @@ import pytest
 
 from bot.answering.difference import SAME
 from bot.model import ChangeNote, ChannelSettings, Exchange
+from bot.slack.inbound.checking import (
+    ALL_STAND,
+    CHECK_USAGE,
+    NO_ANSWER,
+    NO_WORDS_NAMED,
+    NOT_INDEXED,
+    PAGE_GONE,
+    SOME_CHANGED,
+)
 from bot.slack.inbound.interactions import TRIED_ALREADY
 from bot.slack.outbound.change_message import ANSWER_TAKEN_AWAY
 from bot.slack.render import actions
@@ -255,3 +264,39 @@ async def test_two_workers_and_events_that_come_again_make_one_note(tmp_path: Pa
         await eventually(looked)
         assert (await ritbot.exchanges())[0] == exchange
         assert len(notes(slack, general, question)) == 1
+
+
+async def checked(slack: FakeSlack, ada: Person, general: Channel, link: str) -> str:
+    """What `/ritbot check` tells whoever typed it."""
+    before = sum(bool(one.only_for) for one in slack.said_in(general))
+    await ada.command(general, "/ritbot", f"check {link}")
+
+    def told() -> list[Message]:
+        return [one for one in slack.said_in(general) if one.only_for]
+
+    await slack.until(lambda: len(told()) > before)
+    return told()[-1].text
+
+
+async def test_a_link_tells_whether_what_was_quoted_still_stands(tmp_path: Path, slack: FakeSlack) -> None:
+    ada, general = slack.person("Ada"), slack.channel("general")
+    async with bot(tmp_path, slack, stale=StaleSettings(notes=False)) as ritbot:
+        question, answer = await asked(ritbot, ada, general)
+        [exchange] = await ritbot.exchanges()
+        assert exchange.answer is not None
+        message = f"https://acme.slack.com/archives/{general.id}/p{answer.ts.replace('.', '')}?thread_ts={question.ts}"
+        source = exchange.answer.sources[0].first.link
+        assert (await checked(slack, ada, general, message)).startswith("What I quoted still stands.")
+        assert await checked(slack, ada, general, source) == ALL_STAND
+        await edit(ritbot, PAGE.replace(WORDS, OTHERS))
+        told = await checked(slack, ada, general, message)
+        assert told.startswith("Not all that I quoted still stands.")
+        assert f"Before: “{WORDS}”" in told
+        assert await checked(slack, ada, general, source) == SOME_CHANGED
+        assert await checked(slack, ada, general, PUMPS) == NO_WORDS_NAMED
+        assert await checked(slack, ada, general, f"{PUMPS}x") == NOT_INDEXED
+        await ritbot.site.remove(PUMPS)
+        assert await checked(slack, ada, general, source) == PAGE_GONE
+        assert await checked(slack, ada, general, "nothing") == CHECK_USAGE
+        other = message.replace(general.id, "C0OTHER")
+        assert await checked(slack, ada, general, other) == NO_ANSWER
