@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -105,14 +106,15 @@ class Permalinks:
         record = await self._page(then.section.page_key if standing.now is None else standing.now.page_key)
         nodes = {node.id: node for node in (record.page.nodes if record and record.page else ())}
         own = nodes.get(standing.link.node)
-        went = where_words_went(then.section.blocks, own, nodes.values())
+        went = await asyncio.to_thread(where_words_went, then.section.blocks, own, nodes.values())
         if not went and own is None:
             nodes |= await self._similar(then)
-            went = where_words_went(then.section.blocks, own, nodes.values())
-        near = [] if own else [n for n in nearest_first(then, nodes.values(), MAX_NEAREST + len(went)) if n not in went]
-        sections = await self.sections([*went, *near[:MAX_NEAREST]])
+            went = await asyncio.to_thread(where_words_went, then.section.blocks, own, nodes.values())
+        others = [] if own else [node for node in nodes.values() if node.id not in went]
+        near = await asyncio.to_thread(nearest_first, then, others, MAX_NEAREST)
+        sections = await self.sections([*went, *near])
         parts = tuple(Part(sections[node], share) for node, share in went.items() if node in sections)
-        nearest = tuple(sections[node] for node in near[:MAX_NEAREST] if node in sections)
+        nearest = tuple(sections[node] for node in near if node in sections)
         gone_by, gone_for = _gone(record) if own is None else (None, None)
         return replace(standing, parts=parts, nearest=nearest, gone_by=gone_by, gone_for=gone_for)
 

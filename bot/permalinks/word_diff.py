@@ -18,6 +18,8 @@ from ingest.text.scripts import UNSPACED
 
 MAX_COMPARED_PARTS = 600
 """Words, or lines, of a block; a longer one is shown as removed and added whole."""
+MAX_COMPARED_BLOCKS = 100
+"""Blocks that took another's place and are compared in words; further ones are shown as removed and added whole."""
 MIN_COMMON_WORDS = 0.3
 """Share of words (0 to 1) from which on a block is an edit of the one before it, and not another one."""
 _PART = re.compile(rf"[{UNSPACED}]\s*|(?:(?![{UNSPACED}])\w)+\s*|[^\w\s]\s*|\s+")
@@ -64,7 +66,7 @@ def _parts(pattern: re.Pattern[str], before: str, after: str) -> tuple[list[str]
 
 
 def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffSpan]:
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    matcher = SequenceMatcher(None, before, after)  # its autojunk stays on: a monotonous text takes minutes without
     for step, i, j, k, m in matcher.get_opcodes():
         if step == "equal":
             yield DiffSpan("same", "".join(before[i:j]))
@@ -76,17 +78,20 @@ def _spans(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffSpan]:
 
 
 def _blocks(before: Sequence[Block], after: Sequence[Block]) -> Iterator[DiffBlock]:
-    matcher = SequenceMatcher(None, [_said(b) for b in before], [_said(b) for b in after], autojunk=False)
+    matcher = SequenceMatcher(None, [_said(b) for b in before], [_said(b) for b in after])
+    left = MAX_COMPARED_BLOCKS
     for step, i, j, k, m in matcher.get_opcodes():
         if step == "equal":
             yield from (DiffBlock(block.kind, (DiffSpan("same", block.shown),)) for block in after[k:m])
         else:
-            yield from _replaced(before[i:j], after[k:m])
+            yield from _replaced(before[i:j], after[k:m], left)
+            left = max(0, left - min(j - i, m - k))
 
 
-def _replaced(before: Sequence[Block], after: Sequence[Block]) -> Iterator[DiffBlock]:
-    for old, new in zip_longest(before, after):
-        if old and new and old.kind == new.kind and _alike(old.shown, new.shown):
+def _replaced(before: Sequence[Block], after: Sequence[Block], most: int) -> Iterator[DiffBlock]:
+    """`most`: blocks that are compared in words."""
+    for at, (old, new) in enumerate(zip_longest(before, after)):
+        if old and new and at < most and old.kind == new.kind and _alike(old.shown, new.shown):
             yield DiffBlock(new.kind, word_diff(old.shown, new.shown))
             continue
         if old:

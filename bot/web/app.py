@@ -6,6 +6,7 @@ ritbot's own runs, and nobody learns from a referrer which section was looked at
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 from urllib.parse import urlsplit
@@ -96,7 +97,7 @@ class NodeWeb:
             return RedirectResponse(target, 302, HEADERS)
         root = _root(request)
         base = self._public_url or str(request.base_url).rstrip("/")
-        view = section_view(standing, now=self._clock.now(), base=base, root=root)
+        view = await asyncio.to_thread(section_view, standing, now=self._clock.now(), base=base, root=root)
         return HTMLResponse(section_page(view, root=root, visitor=visitor), headers=HEADERS)
 
     async def _target(self, standing: Standing) -> str:

@@ -72,3 +72,12 @@ def test_long_and_monotonous_texts_take_no_time(unit: str) -> None:
     word_diff(before, after)
     word_diff(before * 50, after * 50)
     assert time.process_time() - begun < 5
+
+
+def test_a_text_of_very_many_edited_blocks_takes_no_time_and_loses_none() -> None:
+    begun = time.process_time()
+    before, after = ([" ".join(f"{'ab'[n % 2]}{k * (n % 13 == k)}" for n in range(590))] * 400 for k in (1, 2))
+    found = block_diff(texts(*before), texts(*after))
+    assert time.process_time() - begun < 10
+    assert "".join(span.text for block in found for span in block.spans if span.kind != "added") == "".join(before)
+    assert "".join(span.text for block in found for span in block.spans if span.kind != "removed") == "".join(after)
