@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bot.permalinks.cited_in import CitedIn
 from bot.permalinks.lookup import Permalinks
 from bot.permalinks.permalink import PREFIX, parse_reference
 from bot.permalinks.standing import Standing
@@ -57,10 +58,19 @@ BROKEN = Message(
 
 
 class NodeWeb:
-    """`public_url`: the address that links are made of; "": the one that a request names."""
+    """`public_url`: the address that links are made of; "": the one that a request names. `cited_in`: where answers cited a
+    section; told to visitors who are let in to it alone."""
 
-    def __init__(self, permalinks: Permalinks, access: WebAccess, clock: Clock, public_url: str = "") -> None:
+    def __init__(
+        self,
+        permalinks: Permalinks,
+        access: WebAccess,
+        clock: Clock,
+        public_url: str = "",
+        cited_in: CitedIn | None = None,
+    ) -> None:
         self._permalinks = permalinks
+        self._cited_in = cited_in
         self._access = access
         self._clock = clock
         self._public_url = public_url.rstrip("/")
@@ -97,8 +107,10 @@ class NodeWeb:
             return RedirectResponse(target, 302, HEADERS)
         root = _root(request)
         base = self._public_url or str(request.base_url).rstrip("/")
-        view = await asyncio.to_thread(section_view, standing, now=self._clock.now(), base=base, root=root)
-        return HTMLResponse(section_page(view, root=root, visitor=visitor), headers=HEADERS)
+        answers = await self._cited_in(link.node) if self._cited_in and visitor.let_in else ()
+        now = self._clock.now()
+        view = await asyncio.to_thread(section_view, standing, now=now, base=base, root=root, answers=answers)
+        return HTMLResponse(section_page(view, root=root), headers=HEADERS)
 
     async def _target(self, standing: Standing) -> str:
         """Where the link leads: to the live section, unless it names a text that is another one today, or the

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bot.web.access import Visitor
 from bot.web.section_view import SectionView
 
 
@@ -18,8 +17,8 @@ class Message:
     text: str
 
 
-def section_page(view: SectionView, *, root: str, visitor: Visitor) -> str:
-    return _ENVIRONMENT.get_template("section.html").render(view=view, root=root, visitor=visitor)
+def section_page(view: SectionView, *, root: str) -> str:
+    return _ENVIRONMENT.get_template("section.html").render(view=view, root=root)
 
 
 def message_page(message: Message, *, root: str) -> str:

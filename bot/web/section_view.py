@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from bot.freshness import ago
 from bot.model import Edition
+from bot.permalinks.cited_in import CitingAnswer
 from bot.permalinks.permalink import Permalink
 from bot.permalinks.standing import Standing
 from bot.permalinks.state_lines import StateLine, day, state_lines
@@ -61,10 +62,13 @@ class SectionView:
     parts: tuple[SectionLink, ...] = ()
     nearest: tuple[SectionLink, ...] = ()
     earlier: tuple[SectionLink, ...] = ()
+    answers: tuple[SectionLink, ...] = ()
 
 
-def section_view(standing: Standing, *, now: datetime, base: str, root: str) -> SectionView:
-    """`base`: the address that links are made of; `root`: the way from the page to it. Raises ValueError for a section of
+def section_view(
+    standing: Standing, *, now: datetime, base: str, root: str, answers: Sequence[CitingAnswer] = ()
+) -> SectionView:
+    """`answers`: those that cited it, for whoever may know of them. `base`: the address that links are made of; `root`: the way from the page to it. Raises ValueError for a section of
     which nothing is known."""
     shown = standing.now or (standing.then.section if standing.then else None)
     if shown is None:
@@ -91,11 +95,16 @@ def section_view(standing: Standing, *, now: datetime, base: str, root: str) -> 
         earlier=tuple(_earlier(edition, root) for edition in standing.earlier if edition.section is not shown)[
             :MAX_EARLIER
         ],
+        answers=tuple(map(_answer, answers)),
     )
 
 
 def _href(root: str, section: Passage) -> str:
     return f"{root}{Permalink(section.node_id).path.lstrip('/')}?show"
+
+
+def _answer(answer: CitingAnswer) -> SectionLink:
+    return SectionLink((day(answer.asked_at),), answer.href, "" if answer.href else "in private")
 
 
 def _earlier(edition: Edition, root: str) -> SectionLink:

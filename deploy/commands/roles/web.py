@@ -12,6 +12,7 @@ from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.roles import Role, run_roles, stopped_by_signals
 from deploy.settings.root import Settings
+from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.permalinks import open_permalinks
 from deploy.wiring.stores import open_trees
 from deploy.wiring.web import web_routes
@@ -34,8 +35,9 @@ async def web(settings: Settings, console: Console) -> None:
         serving(health.app, settings.http) as address,
         open_trees(settings) as trees,
         open_permalinks(settings, trees) as permalinks,
+        open_bot_store(settings, left_sealed=True) as store,
     ):
-        health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, web_routes(settings, permalinks))
+        health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, web_routes(settings, permalinks, store))
         with stopped_by_signals() as stop:
             shown = settings.web.public_url or address
             console.print(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
 import pytest
 from starlette.applications import Starlette
 
+from bot.permalinks.cited_in import cited_in
 from bot.permalinks.lookup import Permalinks
 from bot.permalinks.permalink import Permalink
 from bot.ports import Editions
+from bot.store.sealing import KeySeal
+from bot.store.sqlite import SqliteBotStore
 from bot.store.sqlite_editions import SqliteEditions
 from bot.web.access import OpenAccess, ProxyAccess, WebAccess
 from bot.web.app import HEADERS, NodeWeb
@@ -22,7 +25,8 @@ from deploy.settings.process import HttpSettings
 from ingest.errors import StoreUnavailable
 from ingest.model import Node, Scope
 from ingest.stores.embedded.trees import SqliteTreeStore
-from tests.fakes.exchanges import SetClock
+from navigator.answer import CitedSource
+from tests.fakes.exchanges import SetClock, answered
 from tests.fakes.site import IndexedSite, html, indexed_site
 
 A, B, C = (f"https://docs.example.test/{name}" for name in ("pump", "valve", "new"))
@@ -272,6 +276,28 @@ async def test_a_name_is_believed_from_the_proxy_alone(
     ):
         answer = await client.get(f"{address}{UNKNOWN_SECTION}", headers=headers)
     assert answer.status_code == status
+
+
+async def test_where_answers_cited_a_section_is_told_to_people_with_a_name_alone(tmp_path: Path) -> None:
+    async with showing(tmp_path) as shown, SqliteBotStore(tmp_path / "bot", KeySeal([]), SetClock()) as store:
+        node = await shown.node("Choose a port")
+        told = answered(1)
+        assert told.answer
+        cited = replace(told.answer.sources[0].first, node_id=node.id)
+        answer = replace(told.answer, sources=(CitedSource(1, (cited,)),))
+        await store.keep(replace(told, answer=answer), None)
+        secret = answered(2, kind="command", text="a private question", response_url="https://hooks.slack.test/1")
+        await store.keep(replace(secret, answer=answer), None)
+        path = f"{Permalink(node.id).path}?show"
+        for access, seen in ((OpenAccess(), False), (ProxyAccess("X-User", ["127.0.0.0/8"]), True)):
+            web = NodeWeb(shown.permalinks, access, SetClock(), cited_in=cited_in(store))
+            async with client_of(Starlette(routes=web.routes())) as client:
+                page = (await client.get(path, headers={"X-User": "ada"})).text
+            assert ("Answers that cite it" in page) is seen
+            assert ("https://slack.com/archives/C1/p91" in page) is seen
+            assert ("in private" in page) is seen
+            assert "private question" not in page
+            assert "Question 1?" not in page
 
 
 async def test_two_names_are_none(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from bot.permalinks.permalink import Permalink
 from bot.permalinks.standing import Part, Standing
 from bot.permalinks.state_lines import day
-from bot.web.access import Visitor
 from bot.web.pages import section_page
 from bot.web.section_view import SectionView, section_view
 from tests.fakes.editions import NODE, edition, section, texts
@@ -93,7 +92,7 @@ def test_every_text_of_a_page_is_escaped() -> None:
         Standing(link, now, then, parts=(part,), earlier=(then,)),
         Standing(link, None, then, nearest=(part.section,), gone_for=HOSTILE),
     ):
-        html = section_page(view(standing), root="../", visitor=Visitor(HOSTILE))
+        html = section_page(view(standing), root="../")
         assert "<script>alert" not in html
         assert '" onload="' not in html
         assert "&lt;script&gt;" in html
