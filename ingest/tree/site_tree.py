@@ -77,7 +77,7 @@ def _finder(pages: Mapping[str, Page], aliases: Mapping[str, str], loosely: Call
     claimed: dict[str, set[str]] = {}
     for page in pages.values():
         for url in (page.url, page.canonical):
-            claimed.setdefault(_name(url), set()).add(page.key)
+            claimed.setdefault(url if url in pages else _name(url), set()).add(page.key)
     names = {name: min(keys) for name, keys in claimed.items() if len(keys) == 1}
     names |= {alias: target for alias, target in aliases.items() if target in pages}
     names |= {key: key for key in pages}

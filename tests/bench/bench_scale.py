@@ -2,7 +2,7 @@
 
     python -m tests.bench.bench_scale             # PAGES=1000,20000 EDITS=5 QUESTIONS=100 by the environment
 
-Each size in a process of its own, so that its peak memory is its own. Processor seconds are of ritbot with the process that
+Each size in a process of its own, so that its peak memory is its own; figures are told as they come. Processor seconds are of ritbot with the process that
 reads pages. An edit is told by the folder's file watch, or by the webhook; either way watcher and indexer run as in
 `ritbot serve`.
 """
@@ -200,6 +200,10 @@ class Bench:
             sizes=SIZES,
         )
 
+    def tell(self, what: str, figure: str) -> None:
+        self.figures[what] = figure
+        print(f"{self.count:,} pages: {what}: {figure}", file=sys.stderr, flush=True)
+
     async def crawl(self, what: str) -> None:
         wall, processor = time.perf_counter(), cpu()
         async with self.open_fetcher(self.site) as fetcher:
@@ -214,12 +218,12 @@ class Bench:
             ).run()
         assert summary.cycle.done == self.count, summary
         self.spent(what, time.perf_counter() - wall, cpu() - processor)
-        self.figures.setdefault("chunks", str(summary.chunks))
+        self.tell("chunks", str(summary.chunks))
 
     def spent(self, what: str, wall: float, processor: float) -> None:
-        self.figures[f"{what}: seconds"] = f"{wall:.1f}"
-        self.figures[f"{what}: CPU ms a page"] = f"{1000 * processor / self.count:.2f}"
-        self.figures[f"{what}: memory, MB: peak so far, own"] = f"{peak()}, {own()}"
+        self.tell(f"{what}: seconds", f"{wall:.1f}")
+        self.tell(f"{what}: CPU ms a page", f"{1000 * processor / self.count:.2f}")
+        self.tell(f"{what}: memory, MB: peak so far, own", f"{peak()}, {own()}")
 
     async def edits(self) -> None:
         """Watcher and indexer run; the first cycle, which lists the site, is over."""
@@ -256,12 +260,10 @@ class Bench:
             self.spent("a watch cycle that lists the site", time.perf_counter() - wall, cpu() - processor)
             for how in ("file watch", "webhook"):
                 took = [await self.edited(how, watcher, log, number) for number in range(EDITS)]
-                self.figures[f"edited page, {how}: seconds until searchable, median and most"] = (
-                    f"{statistics.median(wall for wall, _ in took):.2f}, {max(wall for wall, _ in took):.2f}"
-                )
-                self.figures[f"edited page, {how}: CPU seconds, median"] = (
-                    f"{statistics.median(processor for _, processor in took):.2f}"
-                )
+                walls, processors = zip(*took, strict=True)
+                figure = f"{statistics.median(walls):.2f}, {max(walls):.2f}"
+                self.tell(f"edited page, {how}: seconds until searchable, median and most", figure)
+                self.tell(f"edited page, {how}: CPU seconds, median", f"{statistics.median(processors):.2f}")
             watching.cancel()
             service.stop()
             await serving
@@ -302,9 +304,9 @@ class Bench:
             forest = await retriever.forest(question, Scope(), Numbering())
             took.append(time.perf_counter() - began)
             tokens.append(self.embedder.count(render_toc(forest)))
-        self.figures["GetToC: ms, the first after a change"] = f"{1000 * took[0]:.0f}"
-        self.figures["GetToC: ms, p50 and p95"] = spread([1000 * seconds for seconds in took[1:]])
-        self.figures["S(F): words, p50 and p95"] = spread(tokens)
+        self.tell("GetToC: ms, the first after a change", f"{1000 * took[0]:.0f}")
+        self.tell("GetToC: ms, p50 and p95", spread([1000 * seconds for seconds in took[1:]]))
+        self.tell("S(F): words, p50 and p95", spread(tokens))
         retriever = Retriever(trees, index, self.embedder, Recipe())
         extractive = ExtractiveModel(self.embedder, Lexicon(index, trees, retriever.languages))
         navigator = Navigator({"rit": Rit(retriever, trees, RitBounds())}, extractive, lambda _: "rit")
@@ -314,7 +316,7 @@ class Bench:
             for question in some:
                 await navigator.ask(question)
             each = (f"{store.calls.total() / len(some):.1f}" for store in (trees, index))
-            self.figures[f"calls an answer, {what}: SQLite, Edge"] = ", ".join(each)
+            self.tell(f"calls an answer, {what}: SQLite, Edge", ", ".join(each))
 
     async def restore(self) -> None:
         """Backup of the trees into a file, and from it into new stores."""
@@ -336,10 +338,10 @@ class Bench:
             assert report["docs"].in_step, report
             self.spent("restore", time.perf_counter() - wall, cpu() - processor)
 
-    async def disk(self, what: str, *folders: str) -> None:
+    def disk(self, what: str, *folders: str) -> None:
         files = [path for name in folders for path in self.folder.rglob(f"{name}*/**/*") if path.is_file()]
         files += [path for name in folders for path in self.folder.glob(f"{name}*") if path.is_file()]
-        self.figures[what] = f"{sum(path.stat().st_blocks * 512 for path in files) / 1024 / self.count:.1f}"
+        self.tell(what, f"{sum(path.stat().st_blocks * 512 for path in files) / 1024 / self.count:.1f}")
 
 
 def spread(values: Sequence[float]) -> str:
@@ -360,8 +362,8 @@ async def measure(count: int) -> dict[str, str]:
         ):
             bench = Bench(count, folder, trees, index, parser, figures={"memory at the start, MB": str(peak())})
             await bench.crawl("first index")
-            await bench.disk("trees on disk, KB a page", "trees.sqlite")
-            await bench.disk("chunks on disk, KB a page", "chunks")
+            bench.disk("trees on disk, KB a page", "trees.sqlite")
+            bench.disk("chunks on disk, KB a page", "chunks")
             await bench.crawl("the same pages again")
             await bench.edits()
             await bench.questions()
