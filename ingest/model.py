@@ -295,7 +295,8 @@ class NodesEvent:
 
 @dataclass(frozen=True, slots=True)
 class PageEvent:
-    """Something happened to a page (topic docs.pages). Small: no HTML travels."""
+    """Something happened to a page (topic docs.pages). Small: no HTML travels. `seen`: what was believed of it, in brief
+    (ingest.text.likeness), or where it led to (ingest.events.announce.moved_to)."""
 
     key: str
     site: str
@@ -305,6 +306,7 @@ class PageEvent:
     observed_at: datetime
     moved_from: str | None = None
     reason: str | None = None
+    seen: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,17 @@ async def next_event(
     *,
     moved_from: str | None = None,
     reason: str | None = None,
+    seen: str | None = None,
 ) -> PageEvent:
     """An event about the page at `url`, with the page's next number."""
     key = page_key(url)
     seq = await trees.reserve(key, site)
-    return PageEvent(key, site, seq, kind, url, clock.now(), moved_from, reason)
+    return PageEvent(key, site, seq, kind, url, clock.now(), moved_from, reason, seen)
+
+
+def moved_to(key: str) -> str:
+    """What was seen of a page that leads to another."""
+    return f"moved: {key}"
 
 
 Send = Callable[[PageEvent], Awaitable[None]]
@@ -48,8 +54,8 @@ class Announcer:
         self._send = send
         self._clock = clock
 
-    async def changed(self, site: str, url: str, moved_from: str | None = None) -> None:
-        await self._send(await next_event(self._trees, self._clock, site, url, moved_from=moved_from))
+    async def changed(self, site: str, url: str, moved_from: str | None = None, seen: str | None = None) -> None:
+        await self._send(await next_event(self._trees, self._clock, site, url, moved_from=moved_from, seen=seen))
 
     async def removed(self, site: str, key: str, reason: str) -> None:
         await self._send(await next_event(self._trees, self._clock, site, key, "removed", reason=reason))

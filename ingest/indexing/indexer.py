@@ -10,7 +10,9 @@
 
 A crash anywhere leaves at worst chunks that no record lists; they are dropped at query time and swept
 by step 4 of the page's next event. Nothing is removed here unless the event says `removed`: a page
-found missing or emptied is only reported: the watch cycle weighs all that would go first (ingest/watch/removal_guard.py).
+found missing or emptied is only reported: the watch cycle weighs all that would go first (ingest/watch/removal_guard.py). So is
+one that says something else than when it was announced, and is no edit of what is indexed: the site may have a bad day since
+(ingest/watch/turned.py).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import Literal, get_args
 import structlog
 
 from ingest.errors import Conflict
-from ingest.events.announce import Tell, told_nobody
+from ingest.events.announce import Tell, moved_to, told_nobody
 from ingest.indexing.duplicates import duplicates_of, original
 from ingest.indexing.page_reader import PageReader, PageReading
 from ingest.indexing.projection import Projection
@@ -31,6 +33,7 @@ from ingest.model import PARSER_VERSION, Chunk, NodeChange, Page, PageEvent, Pag
 from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore, VersionedRecord
 from ingest.sites.scope import version_of
 from ingest.text.chunks import Sizes
+from ingest.text.likeness import KEPT, Likeness, is_edit, is_known, replaces
 from ingest.tree.induced_headings import same_tree
 from ingest.tree.node_changes import node_changes
 from ingest.tree.node_identity import assign
@@ -38,13 +41,15 @@ from ingest.urls import page_key
 
 log = structlog.get_logger()
 
-OutcomeKind = Literal["new", "changed", "unchanged", "moved", "alias", "skipped", "gone", "missing", "emptied", "stale"]
+OutcomeKind = Literal[
+    "new", "changed", "unchanged", "moved", "alias", "skipped", "gone", "missing", "emptied", "doubtful", "stale"
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one event. `missing` and `emptied` changed nothing: the page was live and would
-    now go, for `reason`. `links` are pages to look at; `goes_to` is the URL that a moved page went to:
+    """What became of one event. `missing`, `emptied` and `doubtful` changed nothing: the page was live and would
+    now go, or says something else, for `reason`. `links` are pages to look at; `goes_to` is the URL that a moved page went to:
     it must be handled next, with moved_from = this key if `hands_over`."""
 
     kind: OutcomeKind
@@ -59,6 +64,11 @@ class Outcome:
     hands_over: bool = False
     revisit: tuple[str, ...] = ()
     """Keys of other pages that this outcome may concern (aliases of a page that went)."""
+
+    @property
+    def left_alone(self) -> bool:
+        """Nothing was changed: a watch cycle weighs it first."""
+        return self.kind in ("missing", "emptied", "doubtful") or self.hands_over
 
 
 class Indexer:
@@ -105,6 +115,8 @@ class Indexer:
         if event.kind == "removed":
             return await self._remove(event, stored)
         reading = await self._reader.read(event.key, event.url)
+        if await self._is_doubtful(event, stored, reading):
+            return Outcome("doubtful", event.key, reason="it says something else than when it was last looked at")
         if reading.page is not None:
             return await self._keep(event, stored, reading, reading.page)
         if reading.kind == "missing":
@@ -112,6 +124,23 @@ class Indexer:
         if reading.kind == "moved" and reading.target:
             return await self._moved(event, stored, reading.target)
         return await self._skipped(event, stored, reading)
+
+    async def _is_doubtful(self, event: PageEvent, stored: VersionedRecord | None, reading: PageReading) -> bool:
+        """Whether the answer is neither what was seen when the event was made, nor an edit of what is indexed. Of a page that
+        nobody has looked at, only what stands in for a page is doubted."""
+        says, seen = reading.likeness, event.seen
+        if reading.page is None or says is None or (seen and is_known(says, seen)):
+            return False
+        before = await self._indexed(event, stored)
+        if seen is None:
+            return before is not None and reading.stands_in is not None and replaces(says, before)
+        return not (is_edit(says, before) if before else is_known(says, seen, KEPT))
+
+    async def _indexed(self, event: PageEvent, stored: VersionedRecord | None) -> Likeness | None:
+        """What is indexed of the page, or of the one that moved here."""
+        if not (stored and stored.record.page) and event.moved_from:
+            stored = await self._trees.get(event.moved_from)
+        return stored.record.page.likeness if stored and stored.record.page else None
 
     # --- a page with content
 
@@ -260,7 +289,8 @@ class Indexer:
         """The page now answers from another URL: that page first, then this one leaves."""
         key = page_key(target)
         there = await self._trees.get(key)
-        if stored and stored.record.state == "live" and not (there and there.record.state == "live"):
+        expected = event.seen in (None, moved_to(key)) and there is not None and there.record.state == "live"
+        if stored and stored.record.state == "live" and not expected:
             return Outcome("moved", event.key, detail=key, goes_to=target, hands_over=True)
         known = stored is not None and (stored.record.state, stored.record.target) == ("moved", key)
         await self._put_aside(event, stored, "moved", target=key)

@@ -21,7 +21,7 @@ from ingest.notes import Notes, outlines_of
 from ingest.ports import Fetched, Fetcher, PageParser
 from ingest.retry import retry_after
 from ingest.sites.scope import base_url, in_scope
-from ingest.text.likeness import Likeness, alike
+from ingest.text.likeness import Likeness, alike, brief
 from ingest.tree.induced_headings import divisible, split
 from ingest.urls import equivalent, page_key
 
@@ -58,6 +58,11 @@ class PageReading:
     passing: bool = False
     likeness: Likeness | None = None
     stands_in: str | None = None
+
+    @property
+    def seen(self) -> str | None:
+        """What was shown, in brief: enough to know it again."""
+        return brief(self.likeness) if self.likeness else None
 
 
 Destination = tuple[str, PageReading]

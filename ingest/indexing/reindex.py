@@ -19,6 +19,7 @@ from ingest.indexing.indexer import Indexer, Outcome
 from ingest.model import PARSER_VERSION, Page, plain
 from ingest.notes import Notes, outlines_of
 from ingest.ports import Clock, PageState, TreeStore
+from ingest.text.likeness import brief
 from ingest.tree.induced_headings import divisible, same_tree, split
 
 log = structlog.get_logger()
@@ -55,10 +56,16 @@ async def undivided(trees: TreeStore, notes: Notes, site: str | None = None) -> 
     return [state async for state, page in pages if not same_tree(page, await as_noted(page, notes))]
 
 
-async def announce(pages: Sequence[PageState], announcer: Announcer) -> None:
+async def announce(pages: Sequence[PageState], announcer: Announcer, trees: TreeStore) -> None:
     """Leave it to the indexers, at their pace."""
     for page in pages:
-        await announcer.changed(page.site, page.key)
+        await announcer.changed(page.site, page.key, seen=await _as_indexed(trees, page.key))
+
+
+async def _as_indexed(trees: TreeStore, key: str) -> str | None:
+    """What is indexed of the page, in brief: as that, or an edit of it, it is to be read again."""
+    stored = await trees.get(key)
+    return brief(stored.record.page.likeness) if stored and stored.record.page else None
 
 
 @dataclass(slots=True)
@@ -86,7 +93,8 @@ async def reread(
 
     async def work(page: PageState) -> None:
         try:
-            outcome = await indexer.handle(await next_event(trees, clock, page.site, page.key))
+            seen = await _as_indexed(trees, page.key)
+            outcome = await indexer.handle(await next_event(trees, clock, page.site, page.key, seen=seen))
             summary.embedded += outcome.embedded
             why = _left(outcome)
         except FetchFailed as error:
@@ -106,6 +114,8 @@ async def reread(
 
 
 def _left(outcome: Outcome) -> str | None:
+    if outcome.kind == "doubtful":
+        return outcome.reason
     if outcome.kind in ("missing", "emptied"):
         return f"nothing to index there any more: {outcome.reason or outcome.kind}"
     return f"moved to {outcome.goes_to}" if outcome.hands_over else None

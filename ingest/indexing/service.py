@@ -238,7 +238,7 @@ class IndexerService:
         no mark in the record is ended in the watch state."""
         for key in outcome.revisit:
             await self._announcer.changed(event.site, key)
-        if outcome.kind in ("missing", "emptied") or outcome.hands_over:
+        if outcome.left_alone:
             await self._attempts.end(event)
 
     async def _give_up(self, consumer: Consumer, record: Record, reason: str) -> bool:

@@ -25,6 +25,10 @@ ONE_TEXT = 0.95
 """From here on two texts are nearly one, whatever their titles."""
 ONE_TEXT_AND_TITLE = 0.6
 """With one title, from here on: a greeting, a hint or a name of the page may differ in a few lines."""
+EDITED = 2 / 3
+"""A page that holds so much of its old text was edited, which nobody doubts."""
+KEPT = 0.1
+"""A page of which so much stood there before was edited, short as it is."""
 MAX_CHARACTERS = 20_000
 """So far the beginning of a page is looked at."""
 _IDS_AND_TIMES = re.compile(
@@ -71,17 +75,23 @@ def brief(one: Likeness) -> str:
     return " ".join([*(f"{pair:x}" for pair in sorted(one.pairs)[:MAX_BRIEF_PAIRS]), one.title[:MAX_BRIEF_TITLE]])
 
 
-def is_known(one: Likeness, kept: str) -> bool:
-    """Whether this is nearly the text that was kept in brief."""
+def is_known(one: Likeness, kept: str, share: float = ONE_TEXT_AND_TITLE) -> bool:
+    """Whether this is nearly the text that was kept in brief, or so much of it."""
     mine, theirs = ({*text.split(" ")[:MAX_BRIEF_PAIRS]} for text in (brief(one), kept))
-    return len(mine & theirs) >= ONE_TEXT_AND_TITLE * len(mine | theirs)
+    return len(mine & theirs) >= share * len(mine | theirs)
 
 
-def holds(new: Likeness, old: Likeness, share: float) -> bool:
-    """Whether so much of the old text stands in the new one: it was edited, not replaced."""
+def is_edit(new: Likeness, old: Likeness) -> bool:
+    """Whether most of the old text stands in the new one: it was edited, not replaced."""
+    has, had = new.pairs, old.pairs
+    seen = had if len(has) < MAX_PAIRS else {pair for pair in had if pair <= max(has)}
+    return len(seen & has) >= EDITED * len(seen)
+
+
+def replaces(new: Likeness, old: Likeness) -> bool:
+    """Whether nothing of the old text is left, its title neither."""
     has = new.pairs
-    seen = old.pairs if len(has) < MAX_PAIRS else {pair for pair in old.pairs if pair <= max(has)}
-    return len(seen & has) >= share * len(seen)
+    return new.title != old.title and len(has & old.pairs) <= KEPT * len(has)
 
 
 def _address(url: str) -> re.Pattern[str]:

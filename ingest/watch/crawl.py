@@ -108,7 +108,7 @@ class Crawl:
         summary.nodes += outcome.nodes
         summary.chunks += outcome.chunks
         summary.embedded += outcome.embedded
-        if outcome.kind in ("missing", "emptied") or outcome.hands_over:
+        if outcome.left_alone:
             return  # it changed while the cycle looked: the next one weighs it
         summary.outcomes[outcome.kind] += 1
         if outcome.kind == "gone":

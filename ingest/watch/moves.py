@@ -15,7 +15,7 @@ from ingest.events.announce import Announcer
 from ingest.indexing.page_reader import PageReading
 from ingest.model import RecordState
 from ingest.ports import WatchState
-from ingest.text.likeness import Likeness
+from ingest.text.likeness import Likeness, brief
 from ingest.watch.removal_guard import Guard, Job, Removals
 from ingest.watch.watch_states import WatchStates
 
@@ -113,9 +113,9 @@ class MoveMatcher:
         leaving = [move for move in moves if move.was == "live"]
         if leaving and target not in self._live and len(leaving) <= max(self._guard.pages, 1):
             first = leaving.pop(0).state
-            jobs.append(Job(first, partial(self._hand_over, first, target)))
+            jobs.append(Job(first, partial(self._hand_over, first, target, moves[0].found.likeness)))
         elif not leaving and target not in self._known and target not in self._said:
-            jobs.append(Job(moves[0].state, partial(self._say, target)))
+            jobs.append(Job(moves[0].state, partial(self._say, target, moves[0].found.likeness)))
         for move in leaving:
             self._removals.lose(move.state, f"redirects to {target}", to=target)
         return [*jobs, *(self._look_again(move) for move in moves if move.was != "live")]
@@ -125,22 +125,22 @@ class MoveMatcher:
         key = new.state.key
         moved = next((key for key in new.duplicates if key in self._removals), None)
         if moved and key not in self._said:
-            await self._hand_over(self._removals.found_again(moved), key)
+            await self._hand_over(self._removals.found_again(moved), key, new.says)
         elif key not in self._said:
-            await self._say(key)
+            await self._say(key, new.says)
         await self._states.announced(new.state, new.sent)
 
-    async def _hand_over(self, old: WatchState, target: str) -> None:
-        await self._say(target, moved_from=old.key)
+    async def _hand_over(self, old: WatchState, target: str, says: Likeness | None) -> None:
+        await self._say(target, says, moved_from=old.key)
         await self._states.announced(old, f"moved: {target}")
 
     def _look_again(self, move: Move) -> Job:
         async def look_again() -> None:
-            await self._say(move.state.key)
+            await self._say(move.state.key, None)
             await self._states.announced(move.state, f"moved: {move.target}")
 
         return Job(move.state, look_again)
 
-    async def _say(self, key: str, moved_from: str | None = None) -> None:
+    async def _say(self, key: str, says: Likeness | None, moved_from: str | None = None) -> None:
         self._said.add(key)
-        await self._announcer.changed(self._site, key, moved_from)
+        await self._announcer.changed(self._site, key, moved_from, seen=says and brief(says))

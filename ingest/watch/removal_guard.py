@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import structlog
 
-from ingest.events.announce import Announcer
+from ingest.events.announce import Announcer, moved_to
 from ingest.ports import TreeStore, WatchState
+from ingest.text.likeness import brief
+from ingest.urls import page_key
 from ingest.watch.watch_states import WatchStates
 
 log = structlog.get_logger()
@@ -132,12 +134,15 @@ def held_loss(state: WatchState) -> Loss:
 
 
 async def announce_loss(announcer: Announcer, trees: TreeStore, site: str, loss: Loss) -> None:
-    """A page that leads to a live one is only looked at again: the indexer then follows it there. Of one that goes, a
-    copy lives on under its ids."""
+    """A page that leads to a live one is only looked at again: the indexer then follows it there. So is one that says
+    something else, which is accepted. Of one that goes, a copy lives on under its ids."""
     key = loss.state.key
     if loss.to:
-        await announcer.changed(site, key)
+        await announcer.changed(site, key, seen=loss.state.turned if loss.to == key else moved_to(page_key(loss.to)))
         return
-    for copy in await trees.aliases(key):
-        await announcer.changed(site, copy, moved_from=key)
+    copies = await trees.aliases(key)
+    stored = await trees.get(key) if copies else None
+    seen = brief(stored.record.page.likeness) if stored and stored.record.page else None
+    for copy in copies:
+        await announcer.changed(site, copy, moved_from=key, seen=seen)
     await announcer.removed(site, key, loss.reason)

@@ -20,7 +20,7 @@ from ingest.indexing.page_reader import Destination, PageReader, PageReading
 from ingest.model import Site
 from ingest.ports import WatchState
 from ingest.sites.scope import in_scope
-from ingest.text.likeness import Likeness, alike, brief, holds, is_known
+from ingest.text.likeness import Likeness, alike, brief, is_edit, is_known, replaces
 from ingest.urls import equivalent
 from ingest.watch import schedule
 from ingest.watch.classify import Classification
@@ -36,10 +36,6 @@ MAX_WITNESSES = 20
 of 88 %."""
 MAX_COMPARED = 100
 """With so many, evenly spread, each is compared: a tenth of a site is among them."""
-EDITED = 2 / 3
-"""A page that holds so much of its old text was edited, which nobody doubts."""
-KEPT = 0.1
-"""A page of which so much stood there before was edited, short as it is."""
 PATIENCE = Pace()
 """However a cycle is run, a page that has turned is missed so often, and so long, before it counts as gone."""
 
@@ -49,7 +45,7 @@ class Suspect:
     """A page that is live and answered with other text: `says` (None: nothing that can be read), `before`: what is indexed
     of it. `lacking`: why there is nothing to index. `copy`: it is the text of a live page that is as ever. `start`: it is the
     site's start, which many servers give for any address. `stands_in`: what it looks like, if that is something else than a
-    page. `believe` takes the answer for the page's."""
+    page. `leads_to`: the key of the page that it redirects to. `believe` takes the answer for the page's."""
 
     state: WatchState
     before: Likeness
@@ -59,6 +55,7 @@ class Suspect:
     copy: bool = False
     start: bool = False
     stands_in: str | None = None
+    leads_to: str | None = None
 
     @property
     def key(self) -> str:
@@ -73,9 +70,7 @@ class Suspect:
     @property
     def replaced(self) -> bool:
         """It looks like something else, and nothing of the page is left."""
-        if not (self.stands_in and self.says) or self.says.title == self.before.title:
-            return False
-        return len(self.says.pairs & self.before.pairs) <= KEPT * len(self.says.pairs)
+        return bool(self.stands_in and self.says and replaces(self.says, self.before))
 
     def marked(self) -> WatchState:
         return replace(self.state, turned=brief(self.says) if self.says else "")
@@ -92,7 +87,7 @@ def is_doubtful(
     """Whether the answer of a live page may be something else than the page; an edit of it is none. `found`: the page that it
     leads to."""
     if verdict.kind == "changed":
-        return copy or not (reading.likeness and holds(reading.likeness, before, EDITED))
+        return copy or not (reading.likeness and is_edit(reading.likeness, before))
     if verdict.kind == "moved":
         return reading.passing or not in_scope(site, reading.target or "") or bool(found and found[1].stands_in)
     return verdict.kind == "turned" or (verdict.kind == "gone" and reading.kind == "skipped")
@@ -209,7 +204,8 @@ class Doubts:
         site, all_turned = self._site.name, {**earlier, **found}
         for suspect in self.suspects:
             if reason := found.get(suspect.key):
-                await self._states.turned(suspect.marked(), reason, None if suspect.lacking else suspect.key)
+                to = None if suspect.lacking else suspect.leads_to or suspect.key
+                await self._states.turned(suspect.marked(), reason, to)
         self.held = sorted(all_turned.items())
         common = Counter(all_turned.values()).most_common(1)[0][0]
         return (

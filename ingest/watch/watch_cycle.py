@@ -30,7 +30,7 @@ from ingest.ports import Clock, Fetcher, PageState, TreeStore, WatchState
 from ingest.sites.discover import Frontier, Source, discover
 from ingest.sites.scope import in_scope, version_of
 from ingest.sites.traps import MAX_COPIES
-from ingest.text.likeness import Likeness
+from ingest.text.likeness import Likeness, brief
 from ingest.urls import equivalent, page_key
 from ingest.watch import schedule
 from ingest.watch.classify import Classification, classify
@@ -351,7 +351,7 @@ class WatchCycle:
         self.summary.counts[verdict.kind] += 1
         if verdict.kind == "same":
             if self._everything:
-                await self._announcer.changed(self._site.name, state.key)
+                await self._announcer.changed(self._site.name, state.key, seen=reading.seen)
             if page is not None:
                 state = replace(state, etag=reading.etag, last_modified=reading.last_modified, hash=page.hash)
             await self._states.kept(state)
@@ -378,7 +378,7 @@ class WatchCycle:
     async def _changed(self, record: PageRecord | None, new: New, links: Sequence[str]) -> None:
         """Where pages are live already, one that is not may be one of them at a new address: that is seen at the end."""
         if not self._whole:
-            await self._announcer.changed(self._site.name, new.state.key)
+            await self._announcer.changed(self._site.name, new.state.key, seen=new.says and brief(new.says))
             await self._states.announced(new.state, new.sent)
         elif record and record.state == "live":
             await self._moves.announce(new)
@@ -435,7 +435,7 @@ class WatchCycle:
                 await self._lost(state, verdict)
 
         is_start = not self._site.is_folder and equivalent(state.key) == equivalent(self._site.start)
-        return Suspect(state, before, says, believe, lacking, bool(duplicates), is_start, stands_in)
+        return Suspect(state, before, says, believe, lacking, bool(duplicates), is_start, stands_in, found and found[0])
 
     async def _ask_witnesses(self) -> None:
         """Other pages tell whether the site has a bad day."""

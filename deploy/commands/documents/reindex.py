@@ -76,7 +76,7 @@ async def announce_pages(stores: Stores, pages: Mapping[str, Sequence[PageState]
     async with open_events(stores.settings) as events:
         announcer = Announcer(stores.trees, to_log(events), stores.clock)
         for site, those in pages.items():
-            await announce(those, announcer)
+            await announce(those, announcer, stores.trees)
             console.print(f"{site}: {counted(len(those), 'page')} announced; the indexers read again at their pace.")
 
 

@@ -173,7 +173,9 @@ async def test_announced_pages_come_to_the_indexers_as_events_that_are_new(site:
     old = await age(site, B, parser="0")
     clock = SystemClock()
     async with SqliteEventLog(tmp_path / "events.sqlite", clock) as events:
-        await announce(await outdated(site.trees, made_by(site)), Announcer(site.trees, to_log(events), clock))
+        await announce(
+            await outdated(site.trees, made_by(site)), Announcer(site.trees, to_log(events), clock), site.trees
+        )
         sent = [load_event(record.value) async for record in events.read(PAGES)]
     assert [(event.key, event.kind) for event in sent] == [(B, "changed")]
     assert sent[0].seq > old.seq
