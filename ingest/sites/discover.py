@@ -33,7 +33,7 @@ from ingest.sites.robots import robots_url, sitemaps_in
 from ingest.sites.scope import base_url, in_scope
 from ingest.sites.sitemap import SitemapListing, read_sitemaps
 from ingest.sites.traps import Traps
-from ingest.text.likeness import Likeness
+from ingest.text.likeness import Likeness, alike
 from ingest.urls import page_key, resolve, same_page
 
 log = structlog.get_logger()
@@ -86,6 +86,7 @@ class Frontier:
         self._in_work: set[str] = set()
         self._known: frozenset[str] = frozenset()
         self._ends: set[str] = set()
+        self._first_said: Likeness | None = None
         self._unlisted: dict[str, None] = {}
         self._linked_from: dict[str, str] = {}
         self._news = asyncio.Event()
@@ -126,10 +127,13 @@ class Frontier:
         """The page whose link led here first; None where it was listed, or is known."""
         return self._linked_from.get(same_page(key))
 
-    def note(self, url: str, says: Likeness) -> None:
-        """What the page at `url` says, before it is reported `done`."""
+    def note(self, url: str, says: Likeness, is_page: bool = True) -> None:
+        """What the page at `url` says, before it is reported `done`. Where it `is_page` not, the site says so of any address:
+        if the first page says it too, as a start may, its links lead on for ever."""
         closed = len(self.traps.closed)
-        if not self.traps.note(url, says):
+        self._first_said = self._first_said or (says if is_page else None)
+        leads_back = not is_page and self._first_said is not None and alike(says, self._first_said)
+        if not self.traps.note(url, says) or leads_back:
             self._ends.add(url)
         if self.source == "links" and (len(self.traps.closed) > closed or (len(self._ends) == 1 and url in self._ends)):
             self._warn(

@@ -267,7 +267,7 @@ class WatchCycle:
                 links = ()
             full = reading.kind != "unmodified"
             if reading.likeness and self._frontier:
-                self._frontier.note(url, reading.likeness)
+                self._frontier.note(url, reading.likeness, reading.reason != "soft_404")
             if reading.kind == "missing":
                 self._not_found.add(key)
             await self._act(record, schedule.looked(state, now, full=full, lastmod=lastmod, hinted=hinted), reading)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from starlette.requests import Request
@@ -118,18 +116,6 @@ async def test_a_part_that_is_down_on_the_first_index_is_told(pipe: Pipeline, do
     docs.pages |= {f"/{name}": resting for name in names[:down]}
     told = " ".join((await pipe.crawl()).cycle.warnings)
     assert (f"{down} of 13 pages of site docs say one text." in told) == (down > 2), told
-
-
-def test_the_situations_of_the_cases_are_played(shared: Path) -> None:
-    """crawl-02 to crawl-04; crawl-01 is in test_bad_days."""
-    sitemaps, start, traps = (
-        json.loads((shared / "cases" / f"crawl-0{number}" / "input.json").read_text(encoding="utf-8"))
-        for number in (2, 3, 4)
-    )
-    assert sitemaps["sitemap"].keys() <= ASTRAY.keys() | NO_ADDRESS.keys()
-    assert (start["start"], start["answers"].partition(",")[0]) == (LED_AWAY[0], f"301 to {LED_AWAY[1]}")
-    assert start["neighbour"] == f"{LED_ON[0]} answers 302 to {LED_ON[1]}"
-    assert traps.keys() - {"source"} <= TRAPS.keys()
 
 
 # --- traps
