@@ -17,13 +17,16 @@ class Profile:
     """`generator`: how the generator's name in the meta tag begins. `marker`: an id that gives it away.
     `content`: id or class of the element that holds the content. `title`: class of an element, and of the box around
     it, that shows the page's title without being a heading. `headings`: classes of blocks that are headings, with
-    their levels."""
+    their levels. `signature`: class of paragraphs that are headings where they hold an address, with their level; `box`: class of the
+    boxes that each has one of these and what belongs to it."""
 
     generator: str = ""
     marker: str = ""
     content: str = ""
     title: tuple[str, str] | None = None
     headings: Mapping[str, int] = field(default_factory=dict)
+    signature: tuple[str, int] | None = None
+    box: str = ""
 
 
 _NONE = Profile()
@@ -31,6 +34,7 @@ _PROFILES = (
     Profile(generator="doxygen", content="contents", title=("title", "headertitle"), headings={"memtitle": 3}),
     Profile(marker="apicontent", content="apicontent"),  # Node.js
     Profile(marker="class-metadata", headings={"method-heading": 4}),  # RDoc
+    Profile(marker="package-header", signature=("src", 5), box="top"),  # Haddock
 )
 
 

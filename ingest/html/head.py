@@ -42,6 +42,10 @@ def page_title(tree: Dom, headings: Sequence[str], url: str) -> str:
     for heading in headings:
         if _says(full, heading) or _says(bare, unnumbered(heading)):
             return heading
+    number = _number_at_end(full)
+    for heading in headings if number else ():
+        if heading.partition(" ")[0].rstrip(".:)") == number and unnumbered(heading) != heading:
+            return heading
     named = full.partition(" (")[0]
     if headings and headings[0].endswith(f" {named}"):
         return headings[0]  # old javadoc: "Box (Acme API)" is "Class Box"
@@ -86,6 +90,12 @@ def unnumbered(title: str) -> str:
         return title
     sign, _, after = rest.partition(" ")
     return after if after and not any(char.isalnum() for char in sign) else rest
+
+
+def _number_at_end(full: str) -> str:
+    """Of a title element that ends with a section's number: "Manual: Section A.59"."""
+    *_, word, number = ("", "", *full.rsplit(maxsplit=2))
+    return number if word.casefold() in _NUMBERED else ""
 
 
 def _joined(full: str, parts: Sequence[str]) -> str:

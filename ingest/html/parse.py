@@ -93,6 +93,7 @@ def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: fro
     names = [h.title for h in sorted(found.values(), key=lambda h: h.level)]
     title = headings.title(shown_title) if shown_title is not None else head.page_title(tree, names, url)
     title = title or head.name_in_address(url)
+    found = headings.without_masthead(found, title)
     terms = definitions.section_terms(elements, targets, in_contents, known_tables.cells)
     opened = controlled.intersection(e.attrs["id"] for e in elements if "id" in e.attrs)
     sections = outline(area, OutlineInput(found, terms, known_tables, targets, opened), title)

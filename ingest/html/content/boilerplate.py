@@ -64,6 +64,8 @@ _LINE_NUMBERS = re.compile(
 _UNSELECTABLE_STYLE = re.compile(r"user-select\s*+:\s*+none", re.IGNORECASE)
 _UNSELECTABLE = frozenset("select-none user-select-none unselectable noselect no-select".split())
 _MAX_PROMPT_CHARACTERS = 80
+_MAX_LAYOUT_CELLS = 8
+_MIN_MENU_LINKS, _MAX_MENU_ELEMENTS = 5, 500
 _MAX_NUMBERED_ELEMENTS = 20_000
 """A column of line numbers of more elements is not looked at."""
 _NOT_FURNITURE = re.compile(r"^(?:has|with|no|without|show|hide|is|toc-backref|js)[-_]?")
@@ -170,6 +172,8 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
     if tag in _NEVER_SHOWN or tag == "nav" or (tag == "dialog" and "open" not in element.attrs):
         return True
     attrs = element.attrs
+    if tag == "td" and _beside_the_page(element):
+        return True
     if not attrs:
         return (tag == "aside" and mostly_links(element)) or (tag == "td" and _gutter(element))
     if line_numbers(element) or _tab_labels(element):
@@ -301,6 +305,23 @@ def line_numbers(element: Element) -> bool:
     if not any(char.isalnum() for char in text) or all(word.isdecimal() for word in text.split()):
         return named or _in_code(element)
     return unselectable and len(text) <= _MAX_PROMPT_CHARACTERS and "\n" not in text and _in_code(element)
+
+
+def _beside_the_page(cell: Element) -> bool:
+    """A cell of a page that is laid out by a table of one row: a menu beside the text, or pictures that lead elsewhere beside
+    the page's title."""
+    row = cell.parent
+    if row is None or cell.amounts.headed or cell.amounts.titled or cell.amounts.linked * 5 < cell.amounts.text * 4:
+        return False
+    cells = list(islice(row.elements, _MAX_LAYOUT_CELLS))
+    rows = list(islice(row.parent.elements, 2)) if row.parent is not None else []
+    if len(cells) < 2 or len(rows) > 1:
+        return False
+    links = sum(e.tag == "a" for e in islice(cell.walk(), _MAX_MENU_ELEMENTS))
+    if not cell.amounts.text:
+        return links > 0 and any(other.amounts.titled for other in cells)
+    most = max(other.amounts.text - other.amounts.linked for other in cells)
+    return links >= _MIN_MENU_LINKS and most >= cell.amounts.text
 
 
 def _gutter(cell: Element) -> bool:

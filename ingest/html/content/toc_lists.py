@@ -12,12 +12,16 @@ from ingest.html.sections.headings import linked_page
 _LISTS = frozenset({"ul", "ol", "dl"})
 _GENERATED = frozenset({"toctree-wrapper", "toc", "section-index", "section-toc"})
 _LABELS = frozenset(
-    "contents|table of contents|summary|section index|on this page|in this article|in this section|page contents|toc|jump to|index"
+    "contents|table of contents|table of content|summary|section index|on this page|in this article|in this section|page contents|toc|jump to|index"
     "|目次|目录|本页目录|inhalt|inhaltsverzeichnis|sommaire|table des matières|contenido|índice|содержание|목차".split(
         "|"
     )
 )
 
+_ALSO_CHAPTERS = frozenset("summary index contents 目次 sommaire".split())
+"""Labels of a table of contents that a chapter with parts of its own may have, too."""
+_MAX_WRAPPERS = 4
+"""So many elements may begin between a heading and the next one without a word."""
 _MAX_LABEL_CHARACTERS = 30
 _INDEXES = frozenset("index índice".split())
 """A page of that name has a row of letters, which is its own."""
@@ -82,13 +86,24 @@ def drop_contents_sections(elements: Sequence[Element]) -> bool:
             or not all(a.get("href").startswith("#") for a in links)
         ):
             continue
-        if links or following is None or HEADINGS[following.tag] <= HEADINGS[label.tag]:
+        if (
+            links
+            or following is None
+            or HEADINGS[following.tag] <= HEADINGS[label.tag]
+            or _lost_its_list(label, following)
+        ):
             until = root.end + 1 if following is None else following.order
             dropped.update([label, *(_outermost_between(link, label.end, until) for link in links)])
     for parent in {element.parent for element in dropped}:
         if parent is not None:
             parent.keep([child for child in parent.children if child not in dropped])
     return bool(dropped)
+
+
+def _lost_its_list(label: Element, following: Element) -> bool:
+    """Whether the list under a heading that can only be of a table of contents was taken out already: elements are missing
+    between it and the heading that follows, which is no part of it, deep as it is."""
+    return label.text.strip(" :").casefold() not in _ALSO_CHAPTERS and following.order - label.end > _MAX_WRAPPERS
 
 
 def _named_contents(heading: Element) -> bool:

@@ -39,7 +39,7 @@ def section_terms(
         if element.tag == "dl":
             lists.append(element)
             terms[element] = []
-        elif element.tag == "dt" and lists:
+        elif element.tag == "dt" and lists and element.amounts.text:  # man2html indents by terms without words
             terms[lists[-1]].append(element)
         elif element.tag == "dd" and lists:
             defined.add(lists[-1])

@@ -7,14 +7,15 @@ Where a section is long, paragraphs that are nothing but a short bold line are h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import HEADINGS, SCREEN_READER_ONLY, callout, hidden, permalink
 from ingest.html.dom import Element, clean
 from ingest.html.generators import Profile
+from ingest.html.head import same_words
 
 _TITLE_LINES = frozenset("author authors subtitle corpauthor".split())
 """What pandoc and DocBook write as headings below the title."""
@@ -23,8 +24,14 @@ MIN_DIVIDED_CHARACTERS, MIN_BOLD_LINES = 6_000, 3
 MAX_BOLD_CHARACTERS = 80
 _DIVISIONS = frozenset("div section article main body html center font".split())
 """What may stand around a bold line; in an item, a cell or a quotation it heads nothing."""
+_SOURCE_LINKS = frozenset("source src code".split())
+"""Links beside a name that lead to its code."""
 _LABELS = frozenset("overload mlabels mlabel ingroups doc-labels doc-label".split())
 """What Doxygen and mkdocstrings print beside a name: counters, groups, kinds of members."""
+
+
+_Found = tuple[Element, int, str]
+"""An element, its level and its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,7 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
     ]
+    found = _in_boxes(_in_sections(found, elements[0]), elements[0], profile)
     found = sorted([*found, *_bold_lines(elements, found)], key=lambda heading: heading[0].order)
     limits: list[float] = [float("inf")] * len(found)
     open_ones: list[int] = []
@@ -62,7 +70,56 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
     }
 
 
-_Found = tuple[Element, int, str]
+def _in_sections(found: list[_Found], root: Element) -> list[_Found]:
+    """An h1 that begins a section inside a section which an h1 begins is below that (HTML as of 2014, and ExDoc still), and so
+    is all that stands in its section."""
+    ranked: list[_Found] = []
+    begins: dict[Element, tuple[Element, int]] = {}
+    for element, level, text in found:
+        around = [
+            box for box in takewhile(lambda above: above is not root, element.ancestors()) if box.tag == "section"
+        ]
+        firsts = [begins.setdefault(box, (element, level)) for box in reversed(around)]
+        below = sum(one is not other and rank == deeper == 1 for (one, rank), (other, deeper) in pairwise(firsts))
+        ranked.append((element, level + below, text))
+    return ranked
+
+
+def _in_boxes(found: list[_Found], root: Element, profile: Profile) -> list[_Found]:
+    """What stands in an article is of that article: a heading in it that would end the section around the article is below
+    the article's own heading (Erlang's h3 "Types" of a function, an h4 under an h3)."""
+    ranked: list[_Found] = []
+    own: dict[Element, tuple[int, int]] = {}
+    open_ones: list[int] = []
+    for element, level, text in found:
+        rank = level
+        for box in takewhile(lambda above: above is not root, element.ancestors()):
+            if box.tag != "article" and profile.box not in box.classes:
+                continue
+            first, around = own.get(box, (0, 0))
+            if rank <= first and (around >= rank or box.tag != "article"):
+                rank = first + 1
+        while open_ones and open_ones[-1] >= rank:
+            open_ones.pop()
+        for box in takewhile(lambda above: above is not root, element.ancestors()):
+            own.setdefault(box, (rank, open_ones[-1] if open_ones else 0))
+        open_ones.append(rank)
+        ranked.append((element, rank, text))
+    return ranked
+
+
+def without_masthead(found: Mapping[Element, Heading], page_title: str) -> dict[Element, Heading]:
+    """All but an h1 that names the site above the page's title: the only one, with the title right below it. It is taken out
+    of the page."""
+    top = [heading for heading in found.values() if heading.level == 1]
+    first, second = (*islice(found.values(), 2), None, None)[:2]
+    if first is None or second is None or top != [first] or second.element.order != first.element.end + 1:
+        return dict(found)
+    if not same_words(second.title, page_title) or same_words(first.title, page_title) or _named(first.element):
+        return dict(found)
+    if first.element.parent is not None:
+        first.element.parent.keep([child for child in first.element.parent.children if child is not first.element])
+    return {element: heading for element, heading in found.items() if heading is not first}
 
 
 def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterator[_Found]:
@@ -126,6 +183,8 @@ def _level(element: Element, profile: Profile) -> int:
         for name, rank in profile.headings.items():
             if name in element.classes:
                 return rank
+        if profile.signature and element.tag == "p" and profile.signature[0] in element.classes:
+            return profile.signature[1] if any(map(_named, element.walk())) else 0
     return HEADINGS.get(element.tag, 0)
 
 
@@ -250,7 +309,8 @@ def _is_aside(item: Element, keep_controls: bool) -> bool:
     if keep_controls:
         return False
     if item.tag == "a":
-        return permalink(item) or (item.get("href") == "#" and "toggle" in item.get("class"))
+        toggles = item.get("href") == "#" and "toggle" in item.get("class")
+        return permalink(item) or toggles or item.text.strip("[]").casefold() in _SOURCE_LINKS
     return item.tag == "button" or not item.classes.isdisjoint(SCREEN_READER_ONLY | _LABELS)
 
 

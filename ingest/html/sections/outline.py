@@ -445,7 +445,7 @@ class _Outline:
             return
         self._writer.end_paragraph()
         self._terms[-1].naming = False
-        if element.tag == "dt":
+        if element.tag == "dt" and element.amounts.text:
             self.sections.end_definition()
             self._writer.turn_to(self.sections.current.blocks)
 

@@ -1,0 +1,126 @@
+"""Reference manuals as their generators write them, each with neighbours that look alike and mean something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.ingest.html.test_generators import drawn, page_of
+
+TOC = "".join(f'<div class="toc-h2"><a class="sec" href="#s{n}">{n} Part {n}</a></div>' for n in (1, 2, 3))
+PARTS = "".join(f'<h2 id="s{n}">{n} Part {n}</h2><p>Text {n}.</p>' for n in (1, 2))
+MENU = "".join(
+    f"<li><a href='{name}.html'>{name.title()} of it all</a></li>" for name in "start use api faq news".split()
+)
+TEXT = "<p>The library asks for memory by functions of your own, so that a debugger can count what is given back, or not.</p>"
+MAN2HTML_END = "<DT><DD>\n<P>\n"
+
+MANUALS = {
+    "SWI-Prolog: the contents have a heading above those of the text": (
+        "Tables for Prolog",
+        f'<div class="abstract"><p>About tables.</p></div><h1><a id="document-contents">Table of Contents</a></h1><div class="toc">{TOC}</div>{PARTS}',
+        "Tables for Prolog: About tables.\n  1 Part 1 #s1: Text 1.\n  2 Part 2 #s2: Text 2.",
+    ),
+    "a chapter with parts that is called contents": (
+        "Parcels",
+        "<h1>Parcels</h1><p>Words.</p><h2 id=c>Contents</h2><h3 id=w>What may be in it</h3><p>Books.</p>",
+        "Parcels: Words.\n  Contents #c:\n    What may be in it #w: Books.",
+    ),
+    "a title element that ends with a section's number": (
+        "Acme 9.0 Manual: Section A.59",
+        '<h2 id="sec:yall"><a id="sec:A.59"><span>A.59</span> <span>library(yall)</span></a></h2><p>Lambdas.</p><h3 id=x>A.59.1 More</h3><p>So.</p>',
+        "A.59 library(yall) #sec:yall: Lambdas.\n  A.59.1 More #x: So.",
+    ),
+    "a title element that ends with another number": (
+        "Acme Manual: Section 4",
+        "<h2 id=a>3 Start</h2><p>One.</p><h2 id=b>4a Go</h2><p>Two.</p>",
+        "Acme Manual: Section 4:\n  3 Start #a: One.\n  4a Go #b: Two.",
+    ),
+    "man2html: terms without words go on with the definition before": (
+        "srun",
+        "<H1>srun</H1><H2 id=o>OPTIONS</H2><DL COMPACT><dt><B>--bind</B>=<I>how</I><a class=l id=OPT_bind href='#OPT_bind'></a></dt><dd>"
+        f"How tasks are bound.\n{MAN2HTML_END}On some machines only.<DL COMPACT>{MAN2HTML_END}<dt><B>g</B><a id=OPT_g href='#OPT_g'></a></dt>"
+        f"<dd>By card.\n{MAN2HTML_END}</DL>{MAN2HTML_END}<dt><B>-A</B><a id=OPT_A href='#OPT_A'></a></dt><dd>Who pays.\n{MAN2HTML_END}</DL>"
+        "<H2 id=s>SEE ALSO</H2><p>sbatch</p>",
+        "srun:\n  OPTIONS #o:\n    --bind=how #OPT_bind: How tasks are bound. / On some machines only.\n      g #OPT_g: By card.\n"
+        "    -A #OPT_A: Who pays.\n  SEE ALSO #s: sbatch",
+    ),
+    "terms without addresses among others stay text": (
+        "Terms",
+        "<h1>Terms</h1><dl><dt id=a>A</dt><dd>One.</dd><dt>B</dt><dd>Two.</dd></dl>",
+        "Terms: A / One. / B / Two.",
+    ),
+    "OTP: the types of a function rank above the function": (
+        "lists",
+        "<h1>lists</h1><h3 id=e>Exports</h3><div><article class=func><h4 id=all-2>all(P, L)</h4><div><h3 class=t>Types</h3><div>P = fun()</div></div>"
+        "</article><article class=func><h4 id=any-2>any(P, L)</h4><h3 class=t>Types</h3><div>L = [T]</div></article></div><h3 id=s>See also</h3><p>Sets.</p>",
+        "lists:\n  Exports #e:\n    all(P, L) #all-2:\n      Types: P = fun()\n    any(P, L) #any-2:\n      Types: L = [T]\n  See also #s: Sets.",
+    ),
+    "ExDoc: every section has an h1": (
+        "Enum",
+        "<h1>Enum</h1><section id=moduledoc><p>Lists.</p></section><section id=functions><h1 class=s><a href='#functions'></a><span>Functions</span></h1><div>"
+        "<section class=detail id='all?/1'><div><h1 class=signature>all?(e)</h1></div><section class=docstring><p>All.</p><h2 id=x>Examples</h2><p>So.</p></section></section>"
+        "<section class=detail id='any?/1'><div><h1 class=signature>any?(e)</h1></div><p>Any.</p></section></div></section>",
+        "Enum:\n  Enum: Lists.\n  Functions #functions:\n    all?(e) #all?/1: All.\n      Examples #x: So.\n    any?(e) #any?/1: Any.",
+    ),
+    "sections side by side, each with an h1": (
+        "Parts",
+        "<section id=a><h1>Pumps</h1><p>One.</p></section><section id=b><h1>Seals</h1><p>Two.</p><section id=c><h2>Rings</h2><p>So.</p></section></section>",
+        "Parts:\n  Pumps #a: One.\n  Seals #b: Two.\n    Rings #c: So.",
+    ),
+    "an article that begins with too small a heading": (
+        "Guide",
+        "<h1>Guide</h1><article><h3 id=a>In short</h3><p>One.</p><h2 id=b>Set up</h2><p>Two.</p></article>",
+        "Guide:\n  In short #a: One.\n  Set up #b: Two.",
+    ),
+    "articles side by side": (
+        "News",
+        "<h1>News</h1><article><h2 id=a>May</h2><p>One.</p><h3 id=x>More</h3><p>So.</p></article><article><h2 id=b>June</h2><p>Two.</p></article>",
+        "News:\n  May #a: One.\n    More #x: So.\n  June #b: Two.",
+    ),
+    "Haddock: every signature is a section": (
+        "Text.Pretty",
+        "<div id=package-header><span class=caption>pretty-1.1</span></div><div id=content><div id=module-header><p class=caption>Text.Pretty</p></div>"
+        "<div id=interface><a href='#g:1' id='g:1'><h1>Documents</h1></a><div class=top><p class=src><span class=keyword>class</span> <a id='t:Doc' class=def>Doc</a>"
+        " a <a href='src/T.html#Doc' class=link>Source</a> <a href='#t:Doc' class=selflink>#</a></p><div class=doc><p>A set of layouts.</p></div>"
+        "<div class='subs methods'><p class=caption>Methods</p><p class=src><a id='v:fits' class=def>fits</a> :: a -&gt; Bool <a href='src/T.html#fits' class=link>Source</a></p></div>"
+        "<div class='subs instances'><h4 class=instances>Instances</h4><p class=src><a href='o.html#v:fmap'>fmap</a> :: b</p></div></div>"
+        "<div class=top><p class=src><a id='v:char' class=def>char</a> :: Char <a href='src/T.html#char' class=link>Source</a> <a href='#v:char' class=selflink>#</a></p>"
+        "<div class=doc><p>One letter.</p></div></div><a href='#g:2' id='g:2'><h1>Words</h1></a><p>None.</p></div></div>",
+        "Text.Pretty:\n  Documents #g:1:\n    class Doc a #t:Doc: A set of layouts. / Methods\n      fits :: a -> Bool #v:fits:\n      Instances: fmap :: b\n"
+        "    char :: Char #v:char: One letter.\n  Words #g:2: None.",
+    ),
+    "paragraphs with an address each are text": (
+        "RFC 9",
+        '<section id="section-1"><h2 id="name-a">1. Abstract</h2><p id="section-1-1" class=src>One.<a href="#section-1-1" class="pilcrow">¶</a></p>'
+        '<p id="section-1-2" class=src>Two.<a href="#section-1-2" class="pilcrow">¶</a></p></section>',
+        "RFC 9:\n  1. Abstract #name-a: One. / Two.",
+    ),
+    "libxml2: a page laid out by tables": (
+        "Memory Management",
+        "<table><tr><td><a href='http://gnome.test/'><img src=l.png alt='Logo'></a></td><td><table><tr><td><h1>The parser of Acme</h1><h2>Memory Management</h2>"
+        f"</td></tr></table></td></tr></table><table><tr><td width=200><table><tr><td><b>Menu</b></td></tr><tr><td><ul>{MENU}</ul></td></tr></table></td>"
+        f"<td><table><tr><td>{TEXT}<h3 id=a>How</h3>{TEXT}</td></tr></table></td></tr></table>",
+        f"Memory Management: {TEXT[3:-4]}\n  How #a: {TEXT[3:-4]}",
+    ),
+    "a table of links and what they are": (
+        "Parts",
+        f"<h1>Parts</h1><p>All parts.</p><table><tr><td><ul>{MENU}</ul></td><td>{TEXT}</td></tr><tr><td><a href='x.html'>X</a></td><td>{TEXT}</td></tr></table>",
+        "Parts: All parts. / Start of it all Use of it all Api of it all Faq of it all News of it all\t"
+        f"{TEXT[3:-4]} / X\t{TEXT[3:-4]}",
+    ),
+    "a picture beside the text": (
+        "Parts",
+        f"<h1>Parts</h1><table><tr><td><a href=big.png><img src=small.png alt='The pump'></a></td><td>{TEXT}</td></tr></table>",
+        f"Parts: The pump\t{TEXT[3:-4]}",
+    ),
+    "the site's name as h1, with words of its own": (
+        "Memory",
+        "<h1>Acme</h1><p>Acme parses.</p><h2>Memory</h2><p>It is counted.</p>",
+        "Acme: Acme parses.\n  Memory: It is counted.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "body", "tree"), MANUALS.values(), ids=MANUALS)
+def test_a_manuals_page_gives_its_writers_tree(title: str, body: str, tree: str) -> None:
+    assert drawn(page_of(body, title)) == tree
