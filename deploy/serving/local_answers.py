@@ -22,6 +22,7 @@ from deploy.log import traced
 from deploy.serving.answer_source import ASK, ASKED, Ask, asks
 from deploy.serving.http import GRACE_SECONDS, make_server
 from deploy.serving.local_socket import (
+    INDEX,
     MAX_MESSAGE_BYTES,
     NAME,
     OTHER_VERSION,
@@ -50,14 +51,25 @@ DRAIN_SECONDS = 20.0
 
 
 @asynccontextmanager
-async def open_local_answers(stores: Stores, navigator: Navigator) -> AsyncIterator[tuple[Role, ...]]:
-    """One role, for as long as this is open; none on a cluster, where everybody asks the servers."""
+async def open_local_answers(
+    stores: Stores, navigator: Navigator, index: Work | None = None
+) -> AsyncIterator[tuple[Role, ...]]:
+    """One role, for as long as this is open; none on a cluster, where everybody asks the servers. `index`: how sites are
+    indexed for others; None: they are told that they are not."""
     if stores.settings.stores.kind == "cluster":
         yield ()
         return
-    work: dict[str, Work] = {ASK: answering(asks(stores, navigator)), CITE: partial(cited, stores)}
+    work: dict[str, Work] = {
+        ASK: answering(asks(stores, navigator)),
+        CITE: partial(cited, stores),
+        INDEX: index or _nothing,
+    }
     async with LocalServer(stores.settings.index.folder, work) as server:
         yield (Role("local answers", server.run, server.stop),)
+
+
+async def _nothing(_: Fields) -> Fields:
+    return {}
 
 
 @asynccontextmanager

@@ -24,6 +24,8 @@ Fields = dict[str, Any]
 """A JSON object."""
 PROTOCOL = {"ritbot-protocol": "2"}
 """The header that names the protocol's version."""
+INDEX = "index"
+"""What the request to index sites is called."""
 NAME = "socket"
 MAX_PATH_BYTES = 100
 """Of a path that every kernel takes for a socket: Linux takes 107, macOS 103."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.routing import BaseRoute
 
@@ -42,32 +44,46 @@ class Watching:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._watchers = {
-            site.name: SiteWatcher(
-                site,
-                trees=trees,
-                log=events,
-                open_fetcher=open_fetcher,
-                parser=parser,
-                clock=clock,
-                pace=pace,
-                guard=Guard(settings.index.guard_share),
-                every=settings.watch.every,
-                workers=settings.index.concurrency,
-            )
-            for site in sites
-        }
+        self._make = partial(
+            SiteWatcher,
+            trees=trees,
+            log=events,
+            open_fetcher=open_fetcher,
+            parser=parser,
+            clock=clock,
+            pace=pace,
+            guard=Guard(settings.index.guard_share),
+            every=settings.watch.every,
+            workers=settings.index.concurrency,
+        )
+        self._watchers = {site.name: self._make(site) for site in sites}
+        self._asks = {name: watcher.ask for name, watcher in self._watchers.items()}
+        self._added: asyncio.Queue[SiteWatcher] = asyncio.Queue()
+
+    def add(self, site: Site) -> None:
+        """Watch this site, too, from now on: in the last of `roles`."""
+        if site.name not in self._watchers:
+            watcher = self._watchers[site.name] = self._make(site)
+            self._asks[site.name] = watcher.ask
+            self._added.put_nowait(watcher)
 
     def roles(self) -> list[Role]:
-        return [Role(f"watcher of {name}", watcher.run) for name, watcher in self._watchers.items()]
+        """One a site, and one for those that are added."""
+        own = [Role(f"watcher of {name}", watcher.run) for name, watcher in self._watchers.items()]
+        return [*own, Role("watchers of added sites", self._watch_added)]
+
+    async def _watch_added(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            while True:
+                watcher = await self._added.get()
+                group.create_task(watcher.run(), name=f"watcher of {watcher.site.name}")
 
     def routes(self) -> Sequence[BaseRoute]:
         """Where a publishing pipeline may call, if a secret is set."""
         secret = self._settings.http.hook_secret
         if secret is None:
             return ()
-        asks = {name: watcher.ask for name, watcher in self._watchers.items()}
-        return DocsHook(secret.get_secret_value(), asks, self._clock.now).app().routes
+        return DocsHook(secret.get_secret_value(), self._asks, self._clock.now).app().routes
 
 
 @asynccontextmanager

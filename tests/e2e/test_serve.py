@@ -124,7 +124,9 @@ def test_a_question_beside_it_is_answered_by_it_and_loads_no_model_itself(served
         (("ask", "Who won the football world cup in 1998?"), 1, "I found nothing"),
         (("ask", "Who won the football world cup in 1998? " * 3_000), 1, "Your question was very long"),
         (("ask", QUESTION, "--site", "carrot"), 2, "There is no site called carrot"),
-        (("index",), 3, "is in use by `ritbot serve` (process"),
+        (("index",), 0, "3 unchanged"),
+        (("index", "--rebuild"), 3, "is in use by `ritbot serve` (process"),
+        (("index", "https://nowhere.invalid/"), 3, "nowhere.invalid"),
         (("sites", "remove", "pumpkin"), 3, "is in use by `ritbot serve` (process"),
         (("serve",), 3, "is in use by `ritbot serve` (process"),
         (("sites",), 0, "pumpkin"),
@@ -135,6 +137,19 @@ def test_beside_it_every_command_answers_or_says_who_holds_the_folder(
 ) -> None:
     done = ritbot(served.folder, *arguments, env={"RITBOT_HTTP__PORT": "0"})
     assert (done.returncode, said in " ".join((done.stdout + done.stderr).split())) == (status, True), done
+
+
+def test_a_site_that_is_indexed_beside_it_is_asked_about_and_watched_by_it(tmp_path: Path) -> None:
+    with serving(lay_out(tmp_path)) as served:
+        (tmp_path / "more").mkdir()
+        page = tmp_path / "more" / "gourd.html"
+        page.write_text(html("Gourds", "<p>A gourd is dried for six weeks.</p>"), encoding="utf-8")
+        done = ritbot(tmp_path, "index", "more")
+        assert (done.returncode, "1 new" in done.stdout) == (0, True), done
+        asked = ritbot(tmp_path, "ask", "How long is a gourd dried?", "--site", "more")
+        assert "six weeks" in asked.stdout
+        page.write_text(html("Gourds", "<p>A gourd is dried for nine weeks.</p>"), encoding="utf-8")
+        until(lambda: "nine weeks" in ritbot(tmp_path, "ask", "How long is a gourd dried?").stdout, lambda: served.said)
 
 
 def test_a_node_is_drawn_beside_it(served: Served) -> None:

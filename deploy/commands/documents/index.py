@@ -6,19 +6,23 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from io import StringIO
 from typing import Annotated
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, Target, console, fail, named_sites, run, settings_of
 from deploy.commands.display import AGAIN, page_bar
 from deploy.commands.documents.sites import take_out
-from deploy.serving.local_answers import answering_meanwhile
+from deploy.serving.local_answers import Work, answering_meanwhile
+from deploy.serving.local_socket import INDEX, Fields, NotAnswered, listens, request
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_telling
@@ -32,6 +36,19 @@ from ingest.watch.removal_guard import Guard
 
 MAX_PAGES_SHOWN = 10
 """Of a list of pages."""
+MAX_SAID_COLUMNS = 1_000
+"""Of what the holder of the folder says for another terminal, which wraps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRequest:
+    """What `ritbot index` is to do, for the process that holds the data folder."""
+
+    sites: tuple[Site, ...]
+    accept: bool = False
+
+
+INDEX_REQUEST = TypeAdapter(IndexRequest)
 
 
 def command(
@@ -67,8 +84,48 @@ def command(
     if target is None and given:
         fail(f"Name the folder, URL or site that {', '.join(sorted(given))} is for.")
     sites = named_sites(settings, target, given)
+    if not rebuild:
+        status = run(by_holder(settings, IndexRequest(tuple(sites), accept_removals), console))
+        if status is not None:
+            raise typer.Exit(status)
     summaries = run(index_sites(settings, sites, console, accept=accept_removals, rebuild=rebuild))
     raise typer.Exit(exit_status(summaries, asked=len(sites)))
+
+
+async def by_holder(settings: Settings, wanted: IndexRequest, console: Console) -> int | None:
+    """The exit status of the work where the process that holds the data folder has done it; None where none holds it that
+    does such work. Raises NotAnswered."""
+    folder = settings.index.folder
+    if settings.stores.kind == "cluster" or not await listens(folder):
+        return None
+    console.print("Asking the process that holds the data folder …", style="dim")
+    done = await request(folder, INDEX, INDEX_REQUEST.dump_python(wanted, mode="json"))
+    if not done:
+        return None
+    console.print(Text(done["said"].rstrip()), soft_wrap=True)
+    return int(done["status"])
+
+
+def indexing(stores: Stores, added: Callable[[Site], None]) -> Work:
+    """What the socket does with an IndexRequest, one after the other; `added` hears of each site that is known then."""
+    turn = asyncio.Lock()
+
+    async def work(fields: Fields) -> Fields:
+        try:
+            wanted = INDEX_REQUEST.validate_python(fields)
+        except ValidationError:
+            raise NotAnswered("the request is not understood") from None
+        said = StringIO()
+        async with turn:
+            before = known_sites(stores.settings, stores.settings.index.folder)
+            console = Console(file=said, width=MAX_SAID_COLUMNS)
+            known, summaries = await _crawled(stores, before, wanted.sites, console, accept=wanted.accept)
+        for site in wanted.sites:
+            if site.name in known.sites:
+                added(site)
+        return {"said": said.getvalue(), "status": exit_status(summaries, asked=len(wanted.sites))}
+
+    return work
 
 
 async def index_sites(
@@ -76,8 +133,7 @@ async def index_sites(
 ) -> list[CrawlSummary]:
     """One crawl of each site; the summaries of what was done, also after an interruption. The sites are
     remembered in the data folder, unless they are new and gave nothing: of those nothing is left behind. Raises IngestError, SettingsError."""
-    summaries: list[CrawlSummary] = []
-    known = before = known_sites(settings, settings.index.folder)
+    known = known_sites(settings, settings.index.folder)
     was_there = settings.index.folder.exists()
     console.print("Loading the embedding model …", style="dim")
     languages = tuple(dict.fromkeys((*known.languages(), *(site.language for site in sites))))
@@ -85,23 +141,10 @@ async def index_sites(
         open_stores(settings, "ritbot index", rebuild=rebuild) as stores,
         answering_meanwhile(stores, languages),
     ):
-        for site in sites:
-            if rebuild:
+        if rebuild:
+            for site in sites:
                 known = known.ended(site.name)  # what an earlier crawl had done does not count
-            try:
-                known, summary = await _one(stores, known, site, console, accept)
-            except SiteUnusable as error:  # the other sites have their turn all the same
-                console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
-                if site.name not in before.sites:
-                    await take_out(stores, site.name)
-                continue
-            if summary.cycle.empty and site.name not in before.sites:
-                known = known.without(site.name).save()
-                await take_out(stores, site.name)
-            summaries.append(summary)
-            print_summary(console, summary)
-            if not summary.finished:
-                break
+        known, summaries = await _crawled(stores, known, sites, console, accept=accept)
     if not was_there and not known.sites and settings.index.folder.exists():
         await asyncio.to_thread(shutil.rmtree, settings.index.folder)
     return summaries
@@ -117,6 +160,29 @@ def exit_status(summaries: Sequence[CrawlSummary], asked: int) -> int:
     if any((s.cycle.failed or s.cycle.blocked) and not s.outcomes.total() for s in summaries):
         return 3
     return 1 if any(cycle.failed or cycle.held or cycle.astray for cycle in cycles) else 0
+
+
+async def _crawled(
+    stores: Stores, before: KnownSites, sites: Sequence[Site], console: Console, *, accept: bool
+) -> tuple[KnownSites, list[CrawlSummary]]:
+    """One crawl of each site over open stores, and what is known then."""
+    known, summaries = before, list[CrawlSummary]()
+    for site in sites:
+        try:
+            known, summary = await _one(stores, known, site, console, accept)
+        except SiteUnusable as error:  # the other sites have their turn all the same
+            console.print(Text(f"{site.name}: {error}", style="red"), soft_wrap=True)
+            if site.name not in before.sites:
+                await take_out(stores, site.name)
+            continue
+        if summary.cycle.empty and site.name not in before.sites:
+            known = known.without(site.name).save()
+            await take_out(stores, site.name)
+        summaries.append(summary)
+        print_summary(console, summary)
+        if not summary.finished:
+            break
+    return known, summaries
 
 
 async def _one(

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from bot.permalinks.permalink import PREFIX
 from deploy.commands.command_line import Config, Folder, Target, console, named_sites, run, settings_of
+from deploy.commands.documents.index import indexing
 from deploy.serving.docs_hook import HOOK_PATH
 from deploy.serving.health import Health
 from deploy.serving.http import serving
@@ -40,15 +41,21 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
         address = await stack.enter_async_context(serving(health.app, settings.http))
         stores = await stack.enter_async_context(open_stores(settings, "ritbot serve"))
         known = remember(settings, sites)
+        indexed = dict(known.sites)  # grows by what is added
         events = await stack.enter_async_context(open_events(settings))
-        service = await stack.enter_async_context(open_indexing(stores, events, known.sites))
+        service = await stack.enter_async_context(open_indexing(stores, events, indexed))
         navigator = await stack.enter_async_context(open_navigator(stores, known.languages()))
-        local = await stack.enter_async_context(open_local_answers(stores, navigator))
-        talking = await stack.enter_async_context(_talking(stores, events, known))
-        shown = await _web_routes(stack, stores, known)
         watching = Watching(
             settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock
         )
+
+        def added(site: Site) -> None:
+            indexed[site.name] = site
+            watching.add(site)
+
+        local = await stack.enter_async_context(open_local_answers(stores, navigator, indexing(stores, added)))
+        talking = await stack.enter_async_context(_talking(stores, events, known))
+        shown = await _web_routes(stack, stores, known)
         needed = {**indexing_checks(stores.trees, events, stores), **talking.checks}
         health.ready(needed, [*watching.routes(), *talking.routes, *shown])
         roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
