@@ -23,7 +23,7 @@ READ_TOKENS_AND_TURNS: Mapping[str, tuple[int, int]] = {
     "agentic": (1_700, 2),
     "interact": (2_300, 2),
     "pageindex": (3_300, 2),
-    "rit": (6_700, 3),
+    "rit": (6_300, 2),
     "rdr2": (5_500, 4),
 }
 """Tokens read for an answer, in so many turns."""
@@ -85,7 +85,7 @@ def turns(contender: Contender, budget: int, other_budget: int) -> tuple[int, in
             pages, rounds = contender.k or 1, 1 + (contender.expansions or 0) * contender.structure
             return 2, pages * rounds + 1
         case "rit":
-            return 3, budget + MAX_NUDGES + 1
+            return 2, budget + MAX_NUDGES + 1
         case _:
             return 2, other_budget + MAX_NUDGES + 1
 
