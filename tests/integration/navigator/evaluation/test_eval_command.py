@@ -113,7 +113,7 @@ async def test_strategies_are_compared_judged_and_reported(place: Place, tmp_pat
     status, told, asked = await place.answered(tmp_path, endpoint, strategies=("vanilla", "rit"))
     assert status == 0
     assert f"2 questions, 2 contenders: 4 answers. Into {tmp_path}." in told
-    assert "The model will be asked 8 to 28 times, the judge 4 times, for at least about $" in told
+    assert "The model will be asked 6 to 28 times, the judge 4 times, for at least about $" in told
     assert str(tmp_path / "report.html") in told
     figures = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert [(row["accuracy"]["hits"], row["accuracy"]["of"]) for row in figures["rows"]] == [(1, 2), (1, 2)]
