@@ -30,6 +30,9 @@ from navigator.retrieval.passages import section_link
 log = structlog.get_logger()
 
 STALENESS_GROUP = "staleness"
+"""Reads what became of sections."""
+GIVEN_GROUP = "staleness-answers"
+"""Reads which answers were given: members of one group at Kafka would share the partitions of both topics."""
 WAIT = timedelta(minutes=15)
 """From the first change of an answer's words until people are told: several edits of an hour's work are one note."""
 PARALLEL = 4
@@ -132,8 +135,8 @@ class Staleness:
         self._clock = clock
         self._wait = wait
         self._workers = [
-            Workers(events, topic, STALENESS_GROUP, self._settle, parallel=PARALLEL, patience=patience)
-            for topic in (NODES, ANSWERS_TOPIC)
+            Workers(events, topic, group, self._settle, parallel=PARALLEL, patience=patience)
+            for topic, group in ((NODES, STALENESS_GROUP), (ANSWERS_TOPIC, GIVEN_GROUP))
         ]
 
     def stop(self) -> None:

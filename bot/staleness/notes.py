@@ -103,7 +103,8 @@ class ChangeNotes:
         if due_at > now:
             return
         settings = await self._settings_of(question.team, question.channel)
-        posts = settings.change_notes and not note.ts and any(source.stale for source in exchange.changed)
+        wanted = settings.change_notes and settings.mode != "off"
+        posts = wanted and not note.ts and any(source.stale for source in exchange.changed)
         later = await self._later(exchange, now) if posts and not note.attempts else None
         claimed = replace(note, due_at=later or now + SENDING, attempts=note.attempts + (later is None))
         if exchange.posted is None or note.unsent:

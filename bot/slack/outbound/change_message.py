@@ -15,6 +15,7 @@ from bot.errors import DeliveryFailed
 from bot.model import Exchange
 from bot.slack.outbound.client import JsonObject, SlackRefused, call
 from bot.slack.outbound.rate_limiter import RateLimiter
+from bot.slack.outbound.thread_message import EVENT
 from bot.slack.render.answer_message import messages
 from bot.slack.render.change_note import change_note
 from ingest.ports import Clock
@@ -100,7 +101,7 @@ class ChangeMessage:
                 continue
             try:
                 await self._rates.turn("chat.update", self._question.team)
-                made: JsonObject = {"text": now.text, "blocks": list(now.blocks)}
+                made: JsonObject = {"text": now.text, "blocks": list(now.blocks), "metadata": self._of_an_answer}
                 await call(self._client.chat_update, channel=self._question.channel, ts=ts, **made)
             except SlackRefused as error:
                 if error.passing:
@@ -128,6 +129,10 @@ class ChangeMessage:
             await call(self._client.chat_delete, channel=self._question.channel, ts=ts)
             raise DeliveryFailed(THREAD_TAKEN_AWAY, passing=False)
         return ts
+
+    @property
+    def _of_an_answer(self) -> JsonObject:
+        return {"event_type": EVENT, "event_payload": {"question": self._question.id}}
 
     @property
     def _of_itself(self) -> JsonObject:

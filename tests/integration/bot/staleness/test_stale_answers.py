@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -218,11 +219,12 @@ async def test_an_answer_that_can_be_changed_no_more_gets_its_note_all_the_same(
         assert "changed since" not in words(answer)
 
 
-async def test_a_channel_may_do_without(tmp_path: Path, slack: FakeSlack) -> None:
+@pytest.mark.parametrize("off", [{"change_notes": False}, {"mode": "off"}], ids=["notes", "ritbot"])
+async def test_a_channel_may_do_without(tmp_path: Path, slack: FakeSlack, off: dict[str, Any]) -> None:
     ada, general = slack.person("Ada"), slack.channel("general")
     async with bot(tmp_path, slack, stale=AT_ONCE) as ritbot:
-        await ritbot.store.set_channel(ChannelSettings(general.team, general.id, change_notes=False))
         question, answer = await asked(ritbot, ada, general)
+        await ritbot.store.set_channel(ChannelSettings(general.team, general.id, **off))
         await edit(ritbot, PAGE.replace(WORDS, OTHERS))
         assert [source.state for source in (await told(ritbot)).changed] == ["stale"]
         assert "changed since" in words(answer)
