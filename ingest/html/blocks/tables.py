@@ -17,8 +17,8 @@ _SIGNATURES = frozenset({"memname"})
 _PARTS = frozenset({"ul", "ol", "dl", "blockquote", *HEADINGS})
 _MIN_COLUMN_CHARACTERS = 200
 """From here on a cell of a single row is a column of the page."""
-MIN_KEYED_ROWS, MIN_KEYED_CHARACTERS = 20, 2_500
-"""A shorter table is read whole. The characters are about 400 words: two to three chunks."""
+MIN_KEYED_ROWS, MIN_KEYED_CHARACTERS = 20, 6_000
+"""A shorter table is read whole: its rows would take the places of sections in a search. The characters are about 1,000 words."""
 MAX_KEY_CHARACTERS = 80
 MIN_TOLD_SHARE = 0.5
 """Where fewer rows say what no other says, the table only marks its keys (reserved, deprecated, yes, no)."""

@@ -10,7 +10,7 @@ from ingest.html.parse import parse
 from ingest.model import Node
 from navigator.models.given_text import given_text
 
-SAID = "what it means, and what to do about it when it is seen"
+SAID = " ".join(["what it means, and what to do about it when it is seen,"] * 3)
 HEADER = "<tr><th>Code<th>Meaning<th>Since"
 
 
