@@ -169,7 +169,7 @@ class PageReader:
         if not fetched.body.strip() and not self._site.is_folder:
             raise FetchFailed(f"{url} answered with status {fetched.status} and an empty body")
         document = await self._parse(fetched)
-        notice = document.interstitial
+        notice = None if self._site.is_folder else document.interstitial  # nothing stands before a file
         if notice and notice.sure:
             raise FetchFailed(
                 f"{url} answered with {notice.what} instead of the page; have the site let ritbot in, or set headers for it",

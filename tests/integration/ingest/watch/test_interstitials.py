@@ -3,10 +3,13 @@ when it has stayed so. What only looks like it is believed at once."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from ingest.model import Site
 from tests.fakes.docsite import Behaviour, DocSite, redirect, status
-from tests.fakes.pipeline import Pipeline
+from tests.fakes.pipeline import Pipeline, pipeline
 from tests.fakes.publishing import publish
 from tests.fakes.site import html
 from tests.integration.ingest.watch.test_bad_days import AKAMAI, LOGIN, MOMENT, TOPICS, guide, held, look, rise
@@ -126,3 +129,17 @@ async def test_pages_about_signing_in_are_indexed(pipe: Pipeline, docs: DocSite)
     )
     await pipe.crawl()
     assert "company account" in (await pipe.page(docs.url("/"))).nodes[0].text
+
+
+@pytest.mark.parametrize("kind", ["saml", "password", "perimeterx"])
+async def test_a_file_of_a_folder_stands_in_for_nothing(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "example.html").write_text(guide()["pumps"], encoding="utf-8")
+    async with pipeline(Site("docs", str(folder))) as pipe:
+        await pipe.crawl()
+        example = html("Signing in at the pump", "<p>This form shows how a pump signs in.</p>")
+        (folder / "example.html").write_text(example + {**MAYBE, **SURE}[kind][0], encoding="utf-8")
+        summary = await pipe.crawl()
+        assert not summary.cycle.failed
+        assert summary.outcomes["changed"] == 1
