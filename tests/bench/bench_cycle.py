@@ -110,7 +110,7 @@ async def cycle(trees: TreeStore, count: int, *, listing: bool = False) -> tuple
     began = time.perf_counter()
     summary = await WatchCycle(
         site,
-        trees=counted,  # type: ignore[arg-type]
+        trees=counted,
         fetcher=fetcher,
         reader=PageReader(site, fetcher, ParseHere()),
         announcer=Announcer(trees, send, FixedClock()),

@@ -17,7 +17,6 @@ Half of the sites are held back: nobody looks at them while extracts are worked 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import re
@@ -30,6 +29,7 @@ from statistics import median
 from typing import Any
 
 import structlog
+from pydantic import TypeAdapter
 
 from ingest.embedding.minilm import MiniLMEmbedder
 from ingest.model import Site
@@ -77,7 +77,7 @@ class Verdict:
 
 def asked_of(name: str) -> list[Asked]:
     lines = (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [Asked(**{k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(line).items()}) for line in lines]
+    return [TypeAdapter(Asked).validate_json(line) for line in lines]
 
 
 def judged(asked: Asked, answer: Answer, seconds: float) -> Verdict:
@@ -146,14 +146,14 @@ def shown(verdict: Verdict) -> str:
 async def of_site(name: str, table: dict[str, Any], folder: Path, model: MiniLMEmbedder) -> list[Verdict]:
     store = CACHE / "extracts" / name
     store.mkdir(parents=True, exist_ok=True)
-    patterns = {kind: (table[kind],) for kind in ("include", "exclude") if kind in table}
+    include, exclude = ((table[kind],) if kind in table else () for kind in ("include", "exclude"))
     async with (
         SqliteTreeStore(store / "trees.sqlite") as trees,
         EdgeChunkIndex(store / "chunks", model.dimensions) as chunks,
     ):
         if os.environ.get("INDEX", "1") == "1":
             cached = CachedEmbedder(model, CACHE / "vectors.sqlite")
-            await index(Site(name, str(folder), **patterns), trees, chunks, cached)
+            await index(Site(name, str(folder), include=include, exclude=exclude), trees, chunks, cached)
         retriever = Retriever(trees, chunks, model, Recipe())
         lexicon = Lexicon(chunks, trees)
         understand = with_spelling(by_rule, lexicon, model.count)

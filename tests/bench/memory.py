@@ -51,7 +51,7 @@ async def _measured(folder: Path, roles: Mapping[str, str], servers: str) -> dic
         }
         heard = Heard()
         async with Fleet(commands, heard) as fleet, asyncio.timeout(_WITHIN):
-            while len({key for key, _ in heard.handled}) < _PAGES or not heard.ticks:  # noqa: ASYNC110
+            while len({key for key, _ in heard.handled}) < _PAGES or not heard.cycles:  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
             return {name: _resident(fleet.pid(name)) for name in commands}
 

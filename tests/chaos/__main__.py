@@ -18,6 +18,7 @@ from collections.abc import Coroutine
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -45,7 +46,7 @@ def main() -> int:
         for folder in folders.values():
             folder.mkdir()
 
-        def plan(column: str, **changes: float) -> Plan:
+        def plan(column: str, **changes: Any) -> Plan:
             return replace(Plan(folders[column], asked.seed, asked.rounds, asked.seconds), **changes)
 
         said: list[Report] = []

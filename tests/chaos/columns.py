@@ -75,7 +75,7 @@ class Stores:
 def model_of(number: int) -> tuple[HashingEmbedder, Sizes]:
     """No two in a row have vectors of one length, or cut pages alike."""
     model, odd = HashingEmbedder(), number % 2
-    model.name, model.dimensions = f"hashing {number}", 64 + 8 * odd  # type: ignore[misc]
+    model.name, model.dimensions = f"hashing {number}", 64 + 8 * odd
     return model, Sizes(45, 16) if odd else Sizes(60, 20)
 
 

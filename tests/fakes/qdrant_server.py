@@ -24,7 +24,7 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import qdrant_edge as edge
 from starlette.applications import Starlette
@@ -96,7 +96,8 @@ class QdrantServer(ThreadedServer):
         self.tls = tls
         self._strict = strict or {}
         self._late = False
-        self._steps, self._counted, self._last = 0, set[str](), cast(Applies, "nothing")
+        self._steps, self._counted = 0, set[str]()
+        self._last: Applies = "nothing"
         self._collections: dict[str, Collection] = {}
         self._aliases: dict[str, str] = {}
         self._faults: defaultdict[str, deque[Fault]] = defaultdict(deque)
