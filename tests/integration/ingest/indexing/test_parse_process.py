@@ -131,6 +131,6 @@ def children(pid: int) -> list[str]:
 @pytest.mark.parametrize("piece", ["x<br>", "<p class=a#>x"])
 async def test_pages_of_many_elements_stay_within_the_memory_of_one(piece: str) -> None:
     body = "".join(piece.replace("#", str(i)) for i in range(MAX_ELEMENTS - 100)).encode()
-    async with ParseProcess() as process:
+    async with ParseProcess(seconds=120) as process:  # it is about memory
         found = await process.parse(body, URL, content_type="text/html")
     assert found.page is not None
