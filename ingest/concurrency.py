@@ -1,9 +1,10 @@
-"""Work on many things side by side, a bounded number of them in hand."""
+"""Work on many things side by side, a bounded number of them in hand; waiting for an event, but not for ever."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -36,3 +37,11 @@ async def for_each(items: AsyncIterator[T] | Iterable[T], work: Callable[[T], Aw
 async def _each_of(items: Iterable[T]) -> AsyncIterator[T]:
     for item in items:
         yield item
+
+
+async def set_within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait until the event is set, but not longer; whether it is."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

@@ -13,6 +13,7 @@ from datetime import timedelta
 import structlog
 
 from bot.ports import BotStore, Editions
+from ingest.concurrency import set_within
 from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
 
@@ -42,11 +43,7 @@ class Retention:
         """Until `stop`."""
         while not self._stop.is_set():
             await self.tidy()
-            try:
-                async with asyncio.timeout(self._every):
-                    await self._stop.wait()
-            except TimeoutError:
-                continue
+            await set_within(self._stop, self._every)
 
     async def tidy(self) -> None:
         """One round."""

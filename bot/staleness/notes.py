@@ -18,6 +18,7 @@ from bot.answering.lease import changed
 from bot.errors import DeliveryFailed
 from bot.model import ChangeNote, ChannelSettings, Exchange
 from bot.ports import BotStore, Delivery, VersionedExchange
+from ingest.concurrency import set_within
 from ingest.errors import Conflict, StoreUnavailable
 from ingest.ports import Clock
 
@@ -83,11 +84,7 @@ class ChangeNotes:
                 await self.send_due()
             except StoreUnavailable as error:
                 log.warning("notes_not_sent", reason=str(error))
-            try:
-                async with asyncio.timeout(self._every):
-                    await self._stop.wait()
-            except TimeoutError:
-                continue
+            await set_within(self._stop, self._every)
 
     async def send_due(self) -> None:
         """All that are due now, one after the other. Raises StoreUnavailable."""

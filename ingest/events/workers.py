@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from ingest.concurrency import set_within
 from ingest.errors import StoreUnavailable
 from ingest.ports import Consumer, EventLog, Record
 from ingest.retry import RetryPolicy
@@ -94,11 +95,7 @@ class Workers:
 
     async def wait(self, seconds: float) -> None:
         """Wait, but not longer than until the workers stop."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
-        except TimeoutError:
-            return
+        await set_within(self._stop, seconds)
 
     async def _work(self, consumer: Consumer) -> None:
         failures, me = 0, asyncio.current_task()

@@ -20,6 +20,7 @@ from typing import NoReturn
 import structlog
 from watchfiles import Change, awatch
 
+from ingest.concurrency import set_within
 from ingest.errors import IngestError, SiteUnusable
 from ingest.events.announce import Announcer, to_log
 from ingest.indexing.page_reader import PageReader
@@ -146,11 +147,7 @@ class SiteWatcher:
                 failures += 1
                 pause = min(self._every * 2.0 ** min(failures - 1, 20), MAX_BACKOFF_SECONDS)
                 log.warning("cycle_failed", site=self.site.name, failures=failures, reason=str(error))
-            try:
-                async with asyncio.timeout(pause * (1 - self._pace.jitter * self._chance.random())):
-                    await self._woken.wait()
-            except TimeoutError:
-                continue
+            await set_within(self._woken, pause * (1 - self._pace.jitter * self._chance.random()))
 
     def _name(self, pages: Mapping[str, str | None]) -> None:
         """These are looked at soon, each once however often it is named until then."""

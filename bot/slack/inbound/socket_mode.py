@@ -24,6 +24,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import SlackClosed
 from bot.slack.app_sharing import AppSharing
 from bot.slack.outbound.client import SlackRefused, call
+from ingest.concurrency import set_within
 from ingest.errors import StoreUnavailable
 
 log = structlog.get_logger()
@@ -91,9 +92,7 @@ class Socket:
     async def _until_dead(self, handler: _Handler) -> None:
         alive = time.monotonic()
         while not self._stop.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._look):
-                    await self._stop.wait()
+            await set_within(self._stop, self._look)
             if self._sharing is not None:
                 with suppress(StoreUnavailable):
                     await self._sharing.present()
