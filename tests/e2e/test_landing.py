@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -116,20 +116,28 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(("block", "selector"), [(0, "dt:nth-child(3n+1)"), (1, "tr"), (2, "ol > li, ul > li")])
-async def test_a_link_lands_on_one_unit_of_hundreds(browser: Browser, block: int, selector: str) -> None:
+def units(page: Page, title: str) -> Iterator[Citation]:
+    """What can be cited of a list or table: its units, or, where each term is a section, the sections."""
+    [node] = [node for node in page.nodes if node.title == title]
+    terms = [below for below in page.nodes if below.parent == node.id]
+    for cited in terms or [node]:
+        when, link = datetime(2026, 1, 1, tzinfo=UTC), node_link(page.url, [cited.anchor or node.anchor])
+        passage = Passage(1, cited.id, cited.own_hash, page.key, page.url, link, (cited.title,), cited.blocks, when)
+        lines = cited.blocks[0].text.split("\n")
+        for unit in unit_lines(cited.blocks[0]):
+            yield passage.cite(0, quote="\n".join(lines[unit.start : unit.stop]))
+
+
+@pytest.mark.parametrize(
+    ("title", "selector"), [("Options", "dt:nth-child(3n+2)"), ("Codes", "tr"), ("Steps", "ol > li, ul > li")]
+)
+async def test_a_link_lands_on_one_unit_of_hundreds(browser: Browser, title: str, selector: str) -> None:
     async with DocSite() as docs:
         docs.pages["/manual"] = LONG
         page = parse(LONG.encode(), docs.url("/manual")).page
         assert page is not None
-        node = page.nodes[block + 1]
-        link = node_link(page.url, [node.anchor])
-        when = datetime(2026, 1, 1, tzinfo=UTC)
-        passage = Passage(1, node.id, node.own_hash, page.key, page.url, link, (node.title,), node.blocks, when)
-        lines = node.blocks[0].text.split("\n")
         shown = await browser.new_page(viewport={"width": 800, "height": 300})
-        for number, unit in list(enumerate(unit_lines(node.blocks[0])))[40::53]:
-            citation = passage.cite(0, quote="\n".join(lines[unit.start : unit.stop]))
+        for number, citation in list(enumerate(units(page, title)))[40::53]:
             base, mark, fragment = landing_link(citation, page).partition("#")
             assert ":~:text=" in fragment
             await shown.goto(f"{base}?{number}{mark}{fragment}")
