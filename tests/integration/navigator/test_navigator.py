@@ -77,7 +77,20 @@ async def test_search_read_answer_with_a_citation_of_what_was_read(site: Indexed
     assert source.node_link == f"{PUMPS}#prime"
     assert source.link.startswith(f"{PUMPS}#prime:~:text=")
     assert source.quote == "Fill the pump with water first."
-    assert [step.tool for step in answer.trace.steps] == ["get_toc", "read"]
+    assert [step.tool for step in answer.trace.steps] == ["get_toc", "get_toc", "read"], (
+        "the first with the question's own words"
+    )
+
+
+async def test_what_the_questions_own_words_find_comes_with_it_and_can_be_read_at_once(site: IndexedSite) -> None:
+    model = ScriptedModel(read(2), [TextDelta("Fill it."), CitationDelta(0, 0, 0, "")])
+    answer = await navigator(site, model).ask("How do I prime a pump?")
+    opening = model.asked[0][1][0]
+    assert isinstance(opening, UserTurn)
+    assert "2: Priming" in opening.text
+    first = answer.trace.steps[0]
+    assert (first.tool, first.query) == ("get_toc", "How do I prime a pump?")
+    assert (answer.text, answer.trace.turns) == ("Fill it. [1]", 2)
 
 
 async def test_a_link_lands_on_the_cited_section_where_its_words_stand_earlier_on_the_page(site: IndexedSite) -> None:
@@ -173,7 +186,11 @@ async def test_a_call_written_as_text_is_taken_as_a_call(site: IndexedSite) -> N
     )
     answer = await navigator(site, model).ask("How do I prime a pump?")
     assert (answer.outcome, answer.text) == ("answered", "Fill it. [1]")
-    assert [(step.tool, step.reasoning) for step in answer.trace.steps] == [("get_toc", "Looking."), ("read", "")]
+    assert [(step.tool, step.reasoning) for step in answer.trace.steps] == [
+        ("get_toc", ""),
+        ("get_toc", "Looking."),
+        ("read", ""),
+    ]
 
 
 async def test_a_call_in_text_that_cannot_be_read_is_asked_for_once_more(site: IndexedSite) -> None:
@@ -203,7 +220,7 @@ async def test_both_tools_in_one_turn_are_refused(site: IndexedSite) -> None:
         ToolCallEvent(ToolCall("a", "get_toc", {"query": "pump"})),
         ToolCallEvent(ToolCall("b", "read", {"sections": [1]})),
     ]
-    model = ScriptedModel(toc("pump"), both, read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
+    model = ScriptedModel(both, read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
     answer = await navigator(site, model).ask("How do I prime a pump?")
     assert [bool(step.error) for step in answer.trace.steps] == [False, True, True, False]
     assert answer.outcome == "answered"
@@ -213,7 +230,7 @@ async def test_both_tools_in_one_turn_are_refused(site: IndexedSite) -> None:
 async def test_numbers_that_were_never_shown_come_back_as_tool_errors(
     site: IndexedSite, sections: list[object]
 ) -> None:
-    model = ScriptedModel(toc("pump"), read(*sections), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
+    model = ScriptedModel(read(*sections), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
     answer = await navigator(site, model).ask("How do I prime a pump?")
     assert answer.trace.steps[1].error
     assert answer.outcome == "answered"
@@ -243,7 +260,8 @@ def test_more_calls_than_were_left_leave_none() -> None:
 
 
 async def test_reading_before_any_table_was_shown_is_refused(site: IndexedSite) -> None:
-    answer = await ask(site, read(1), toc("pump"), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
+    model = ScriptedModel(read(1), toc("pump"), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
+    answer = await navigator(site, model, RitBounds(outline="titles")).ask("How do I prime a pump?")
     assert answer.trace.steps[0].error
     assert answer.outcome == "answered"
 
@@ -254,14 +272,14 @@ async def test_a_search_without_a_query_comes_back_as_a_tool_error(
 ) -> None:
     wrong: list[ModelEvent] = [ToolCallEvent(ToolCall("a", "get_toc", arguments))]
     answer = await ask(site, wrong, toc("pump"), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
-    assert answer.trace.steps[0].error
+    assert answer.trace.steps[1].error
     assert answer.outcome == "answered"
 
 
 async def test_an_unknown_tool_comes_back_as_a_tool_error(site: IndexedSite) -> None:
     wrong: list[ModelEvent] = [ToolCallEvent(ToolCall("a", "browse", {"url": "https://evil.test"}))]
     answer = await ask(site, wrong, toc("pump"), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
-    assert "no tool" in (answer.trace.steps[0].error or "")
+    assert "no tool" in (answer.trace.steps[1].error or "")
 
 
 async def test_a_section_is_given_once_and_a_second_read_says_so(site: IndexedSite) -> None:
@@ -272,7 +290,7 @@ async def test_a_section_is_given_once_and_a_second_read_says_so(site: IndexedSi
 
 
 async def test_when_the_budget_is_used_the_model_must_answer_from_what_it_read(site: IndexedSite) -> None:
-    rules = RitBounds(budget=2, toc_budget=1)
+    rules = RitBounds(budget=3, toc_budget=2)
     model = ScriptedModel(toc("pump"), read(1), [TextDelta("x"), CitationDelta(0, 0, 0, "")])
     answer = await navigator(site, model, rules).ask("How do I prime a pump?")
     assert [asked[2] for asked in model.asked] == [False, False, True]
@@ -305,7 +323,7 @@ async def test_not_found_says_what_was_looked_for_and_offers_the_nearest_section
 async def test_a_model_that_fails_gives_a_plain_reason_and_keeps_the_way(site: IndexedSite) -> None:
     answer = await ask(site, toc("pump"), ModelUnreachable("The model does not answer."))
     assert (answer.outcome, answer.text) == ("failed", "The model does not answer.")
-    assert answer.trace.calls == 1
+    assert answer.trace.calls == 2
     assert answer.trace_id
 
 
@@ -399,7 +417,7 @@ async def test_a_listener_sees_steps_and_whole_paragraphs_that_only_grow(site: I
     number, told = await number_of(site, "prime pump", "Priming"), Told()
     model = ScriptedModel(toc("prime pump"), read(number), ANSWER)
     answer = await navigator(site, model).ask("How do I prime a pump?", listener=told)
-    assert told.steps == [("get_toc", 0), ("read", 1)]
+    assert told.steps == [("get_toc", 0), ("get_toc", 0), ("read", 1)]
     assert told.texts == [
         "Fill it with water. [1]",
         "Fill it with water. [1]\n\nThen run this:",

@@ -28,6 +28,9 @@ FIRST = (0, 0, 0)
 """The first block of the first passage."""
 
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
 @pytest.fixture(params=sorted(TOOLS_OF))
 def strategy(request: pytest.FixtureRequest) -> str:
     name: str = request.param
