@@ -45,9 +45,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, kafka: Kafka, opensearch: 
         kind = "kafka"
         servers = "{kafka.address}"
         prefix = "{name}."
-        session = 3
-        [answers]
-        lease = 4
         [[sites]]
         name = "pumps"
         start = "{folder / "html"}"
@@ -105,7 +102,7 @@ async def end(roles: Sequence[Running]) -> None:
     assert all("Stopped" in "".join(role.output) for role in roles)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 async def test_whoever_answers_may_die_be_stopped_or_be_told_to_end(
     place: Path, slack: FakeSlack, api: MessagesApi
 ) -> None:
@@ -144,7 +141,7 @@ async def test_whoever_answers_may_die_be_stopped_or_be_told_to_end(
         assert shown(slack, general, last, writer.last), "what is in hand is finished"
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 async def test_a_listener_that_dies_before_it_acknowledged_costs_no_answer_and_makes_no_second(
     place: Path, slack: FakeSlack, api: MessagesApi
 ) -> None:

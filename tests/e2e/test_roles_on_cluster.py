@@ -54,7 +54,6 @@ def place(tmp_path: Path, docs: DocSite, kafka: Kafka, opensearch: OpenSearch, q
         kind = "kafka"
         servers = "{kafka.address}"
         prefix = "{name}."
-        session = 3
         [http]
         hook_secret = "{SECRET}"
         [[sites]]
@@ -96,7 +95,7 @@ async def is_crimson(trees: TreeStore, docs: DocSite) -> bool:
     return texts.pop(3) == "" and all("crimson" in text for text in texts)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 async def test_what_is_published_is_searchable_whoever_is_killed(place: Path, docs: DocSite) -> None:
     publish(docs, "blue")
     with ExitStack() as stack:
