@@ -79,7 +79,7 @@ class Permalinks:
 
     async def keep_linked(self, section: Passage) -> None:
         """A link was made of a live section: what it says is kept for good."""
-        await self._editions.keep([await self._edition(section, linked=True)])
+        await self._editions.keep([Edition(section, await self._site(section), self._clock.now(), linked=True)])
 
     async def keep_cited(self, exchange: Exchange, *, linked: bool) -> None:
         """What the answer rests on is kept, and for good where links to it were shown."""
@@ -94,16 +94,18 @@ class Permalinks:
             there = live.get(node)
             same = there is not None and there.node.own_hash == section.node_hash
             blocks = there.node.blocks if there and same else section.blocks  # a part of it may have been read
-            kept.append(await self._edition(replace(section, number=0, at=0, blocks=blocks), linked=linked))
+            site = there.page.site if there else await self._site(section)
+            text = replace(section, number=0, at=0, blocks=blocks)
+            kept.append(Edition(text, site, self._clock.now(), linked))
         await self._editions.keep(edition for edition in kept if edition.whole)
 
-    async def _edition(self, section: Passage, *, linked: bool) -> Edition:
+    async def _site(self, section: Passage) -> str:
         stored = await self._trees.get(section.page_key)
-        return Edition(section, stored.record.site if stored else "", self._clock.now(), linked)
+        return stored.record.site if stored else ""
 
     async def _followed(self, standing: Standing, then: Edition) -> Standing:
         """With what its page and its words tell of where it went."""
-        record = await self._page(then.section.page_key if standing.now is None else standing.now.page_key)
+        record = await followed(self._trees, then.section.page_key if standing.now is None else standing.now.page_key)
         nodes = {node.id: node for node in (record.page.nodes if record and record.page else ())}
         own = nodes.get(standing.link.node)
         went = await asyncio.to_thread(where_words_went, then.section.blocks, own, nodes.values())
@@ -118,19 +120,6 @@ class Permalinks:
         gone_by, gone_for = _gone(record) if own is None else (None, None)
         return replace(standing, parts=parts, nearest=nearest, gone_by=gone_by, gone_for=gone_for)
 
-    async def _page(self, key: str) -> PageRecord | None:
-        """The record of a page, or of the one that has its content now."""
-        record: PageRecord | None = None
-        for _ in range(MAX_PAGES_FOLLOWED):
-            stored = await self._trees.get(key)
-            if stored is None:
-                break
-            record = stored.record
-            if record.target is None:
-                break
-            key = record.target
-        return record
-
     async def _similar(self, then: Edition) -> dict[str, Node]:
         if self._find is None:
             return {}
@@ -138,6 +127,20 @@ class Permalinks:
         site = Scope(frozenset({then.site}), frozenset({then.section.version}))
         ids = await self._find(said, site)
         return {node: located.node for node, located in (await self._trees.nodes(ids)).items()}
+
+
+async def followed(trees: TreeStore, key: str) -> PageRecord | None:
+    """The record of a page, or of the one that has its content now. None: no such page is known. Raises StoreUnavailable."""
+    record: PageRecord | None = None
+    for _ in range(MAX_PAGES_FOLLOWED):
+        stored = await trees.get(key)
+        if stored is None:
+            break
+        record = stored.record
+        if record.target is None:
+            break
+        key = record.target
+    return record
 
 
 def _gone(record: PageRecord | None) -> tuple[datetime | None, str | None]:

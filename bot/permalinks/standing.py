@@ -58,6 +58,14 @@ class Standing:
     earlier: tuple[Edition, ...] = ()
 
     @property
+    def shown(self) -> Passage:
+        """What there is to show of it: today's text, else the last one. Raises ValueError where nothing is known."""
+        shown = self.now or (self.then.section if self.then else None)
+        if shown is None:
+            raise ValueError(f"nothing is known of {self.link.node}")
+        return shown
+
+    @property
     def last_seen(self) -> datetime | None:
         return self.then.section.checked_at if self.then else None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
-from urllib.parse import urlsplit
 
 import structlog
 from starlette.requests import Request
@@ -22,7 +21,7 @@ from bot.permalinks.permalink import PREFIX, parse_reference
 from bot.permalinks.standing import Standing
 from bot.web.access import WebAccess
 from bot.web.pages import Message, message_page, section_page
-from bot.web.section_view import section_view
+from bot.web.section_view import is_web, section_view
 from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
 
@@ -115,7 +114,7 @@ class NodeWeb:
     async def _target(self, standing: Standing) -> str:
         """Where the link leads: to the live section, unless it names a text that is another one today, or the
         documentation is in files, to which no browser goes from here."""
-        if standing.now is None or standing.changed or not _is_web(standing.now.link):
+        if standing.now is None or standing.changed or not is_web(standing.now.link):
             return ""
         return await self._permalinks.landing(standing.now)
 
@@ -128,10 +127,6 @@ def _root(request: Request) -> str:
     """The way back from the page, so that a proxy may serve all of it under a path of its own."""
     reference: str = request.path_params["reference"]
     return "../" * (1 + reference.count("/"))
-
-
-def _is_web(url: str) -> bool:
-    return urlsplit(url).scheme in ("http", "https")
 
 
 def _asset(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:

@@ -68,18 +68,16 @@ class SectionView:
 def section_view(
     standing: Standing, *, now: datetime, base: str, root: str, answers: Sequence[CitingAnswer] = ()
 ) -> SectionView:
-    """`answers`: those that cited it, for whoever may know of them. `base`: the address that links are made of; `root`: the way from the page to it. Raises ValueError for a section of
-    which nothing is known."""
-    shown = standing.now or (standing.then.section if standing.then else None)
-    if shown is None:
-        raise ValueError(f"nothing is known of {standing.link.node}")
+    """`answers`: those that cited it, for whoever may know of them. `base`: the address that links are made of; `root`: the
+    way from the page to it. Raises ValueError for a section of which nothing is known."""
+    shown = standing.shown
     compared = standing.then if standing.now and standing.changed else None
     return SectionView(
         title=shown.path[-1],
         above=shown.path[:-1],
         states=tuple(state_lines(standing, now)),
         permalink=f"{base}{Permalink(shown.node_id, shown.node_hash).path}",
-        live=shown.link if standing.now and urlsplit(shown.link).scheme in ("http", "https") else "",
+        live=shown.link if standing.now and is_web(shown.link) else "",
         blocks=shown.blocks,
         text_heading="What it says today" if standing.now else "What it said last",
         read=f"Read {ago(shown.checked_at, now)}",
@@ -97,6 +95,11 @@ def section_view(
         ],
         answers=tuple(map(_answer, answers)),
     )
+
+
+def is_web(url: str) -> bool:
+    """Whether a browser can go there from a page: documentation may be in files."""
+    return urlsplit(url).scheme in ("http", "https")
 
 
 def _href(root: str, section: Passage) -> str:

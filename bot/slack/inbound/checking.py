@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import Exchange
+from bot.permalinks.lookup import followed
 from bot.ports import BotStore
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.parse import commanded
@@ -30,7 +31,6 @@ PAGE_GONE = "This page is no longer there."
 NO_WORDS_NAMED = "The page is there. The link names no words of it that I could look for."
 ALL_STAND = "The words that this link leads to still stand on its page."
 SOME_CHANGED = "The words that this link leads to no longer stand on its page: they changed or went."
-MAX_ALIASES_FOLLOWED = 8
 MAX_ANSWERS_READ = 100
 """Of a thread, the newest."""
 _MESSAGE = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})")
@@ -66,20 +66,15 @@ class Checking:
         return standing_text(exchange, await self._judge.now(exchange, self._clock.now()))
 
     async def _link(self, url: str) -> str:
-        key: str | None = page_key(url)
-        for _ in range(MAX_ALIASES_FOLLOWED):
-            stored = await self._trees.get(key) if key else None
-            if stored is None:
-                return NOT_INDEXED
-            if stored.record.page is not None:
-                words = linked_words(url)
-                if not words:
-                    return NO_WORDS_NAMED
-                return ALL_STAND if all(words_stand(w, stored.record.page.nodes) for w in words) else SOME_CHANGED
-            key = stored.record.target
-            if key is None:
-                return PAGE_GONE
-        return PAGE_GONE
+        record = await followed(self._trees, page_key(url))
+        if record is None:
+            return NOT_INDEXED
+        if record.page is None:
+            return PAGE_GONE
+        words = linked_words(url)
+        if not words:
+            return NO_WORDS_NAMED
+        return ALL_STAND if all(words_stand(each, record.page.nodes) for each in words) else SOME_CHANGED
 
 
 def _is_at(exchange: Exchange, ts: str) -> bool:

@@ -38,9 +38,7 @@ def section_message(section: Passage, *, now: datetime, live: str, public_url: s
 
 def unfurled(standing: Standing, *, url: str, now: datetime) -> Sequence[Block]:
     """What stands under the pasted address. Raises ValueError for a section of which nothing is known."""
-    section = standing.now or (standing.then.section if standing.then else None)
-    if section is None:
-        raise ValueError(f"nothing is known of {standing.link.node}")
+    section = standing.shown
     made = [blocks.section(f"*{link(url, path(section.path))}*")]
     if section.blocks:
         made.append(blocks.plain_section(first_lines(section, MAX_FIRST_LINES_CHARACTERS)))
