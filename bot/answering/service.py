@@ -119,21 +119,16 @@ class AnswerService:
         await self._workers.run()
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
-        """Bring the record to an end: acknowledged, dead, or given back."""
+        """Bring the record to an end, acknowledged or dead, or leave it to whoever takes it next."""
         try:
             question = load_question(record.value)
         except Undecodable as error:
             log.error("question_undecodable", partition=record.partition, offset=record.offset, reason=str(error))
             await consumer.dead(record, str(error))
             return
-        ended = False
         with structlog.contextvars.bound_contextvars(question=question.id):
-            try:
-                if await self._attend(consumer, record, question):
-                    ended = await consumer.acknowledge(record)
-            finally:
-                if not ended:
-                    consumer.give_back(record)
+            if await self._attend(consumer, record, question):
+                await consumer.acknowledge(record)
 
     async def _attend(self, consumer: Consumer, record: Record, question: Question) -> bool:
         """Answer, or wait for whoever answers; True when the question is over, False when it is not ours."""

@@ -154,19 +154,14 @@ class Staleness:
             raise errors.exceptions[0] from None
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
-        """Bring the record to an end: acknowledged, dead, or given back."""
-        ended = False
+        """Bring the record to an end, acknowledged or dead, or leave it to whoever takes it next."""
         try:
-            try:
-                await (self._section_changed(record) if record.topic == NODES else self._answer_given(record))
-            except Undecodable as error:
-                log.error("event_undecodable", topic=record.topic, offset=record.offset, reason=str(error))
-                ended = await consumer.dead(record, str(error))
-            else:
-                ended = await consumer.acknowledge(record)
-        finally:
-            if not ended:
-                consumer.give_back(record)
+            await (self._section_changed(record) if record.topic == NODES else self._answer_given(record))
+        except Undecodable as error:
+            log.error("event_undecodable", topic=record.topic, offset=record.offset, reason=str(error))
+            await consumer.dead(record, str(error))
+        else:
+            await consumer.acknowledge(record)
 
     async def _section_changed(self, record: Record) -> None:
         event = load_nodes(record.value)

@@ -1,7 +1,7 @@
 """Workers on a topic: several tasks that take records from one consumer and settle each, until they are stopped.
 
-Whoever settles a record acknowledges it, sends it to the dead letters or gives it back. While the event log does not
-answer the workers wait. `WorkerPolicy` says for how long, here and to those who settle.
+Whoever settles a record acknowledges it or sends it to the dead letters; one that is still in hand then is given back. While
+the event log does not answer the workers wait. `WorkerPolicy` says for how long, here and to those who settle.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ingest.retry import RetryPolicy
 log = structlog.get_logger()
 
 Settle = Callable[[Consumer, Record], Awaitable[None]]
-"""Brings a record to an end. What it raises, but StoreUnavailable, ends all workers."""
+"""Brings a record to an end, or leaves it. What it raises, but StoreUnavailable, ends all workers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,10 @@ class Workers:
                 records = await consumer.take(1, 60.0)
                 self._busy.add(me)
                 for record in records:
-                    await self._settle(consumer, record)
+                    try:
+                        await self._settle(consumer, record)
+                    finally:
+                        consumer.give_back(record)  # unless it was brought to an end
                 failures = 0
             except StoreUnavailable as error:
                 failures += 1

@@ -180,25 +180,21 @@ class IndexerService:
             log.info("indexer_stopped", dead=self.totals.dead, **self.totals.outcomes)
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
-        """Bring the record to an end: acknowledged, dead, or given back."""
+        """Bring the record to an end, acknowledged or dead, or leave it to whoever takes it next."""
         try:
             event = load_event(record.value)
         except Undecodable as error:
             await self._give_up(consumer, record, str(error))
             return
-        ended = False
         try:
             reason = await self._bring_in_step(consumer, record, event)
             if reason is None:
-                ended = await consumer.acknowledge(record)
+                await consumer.acknowledge(record)
             elif reason:
-                ended = await self._give_up(consumer, record, reason)
+                await self._give_up(consumer, record, reason)
         except TooManyDeadLetters:
             await self._attempts.end(event)  # the next process tries it as if nothing had been
             raise
-        finally:
-            if not ended:
-                consumer.give_back(record)
 
     async def _bring_in_step(self, consumer: Consumer, record: Record, event: PageEvent) -> str | None:
         """Try until it is done (None), hopeless (the reason), or the record is not ours or the service stops ("")."""
@@ -241,9 +237,8 @@ class IndexerService:
         if outcome.left_alone:
             await self._attempts.end(event)
 
-    async def _give_up(self, consumer: Consumer, record: Record, reason: str) -> bool:
+    async def _give_up(self, consumer: Consumer, record: Record, reason: str) -> None:
         await self._streak.given_up(record.key, reason)
         log.error("page_given_up", key=record.key, partition=record.partition, offset=record.offset, reason=reason)
         dead = await consumer.dead(record, reason)
-        self.totals.dead += dead
-        return dead
+        self.totals.dead += dead  # others may be counted meanwhile

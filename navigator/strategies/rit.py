@@ -6,7 +6,6 @@ this question's forests showed can be read.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -101,14 +100,11 @@ class RitToolbox(Toolbox):
             offered.append((number, path))
         return offered
 
-    async def search_first(self, run: AnswerRun) -> tuple[Forest, str]:
+    async def search_first(self, run: AnswerRun) -> tuple[Forest | None, str]:
         """What a search with the question's own words finds, and its outline: a model that is given it with the question
         needs a turn less. Counts as a get_toc. Raises IngestError."""
         call = ToolCall("first", GET_TOC_TOOL.name, {"query": run.asked.question})
-        started = time.monotonic()
-        step, result = await self._get_toc(call, Step(call.name, ""))
-        run.step(replace(step, seconds=time.monotonic() - started))
-        assert result.forest is not None
+        result = await self._run(call, "", mixed=False, run=run)
         return result.forest, result.text
 
     async def _call(self, call: ToolCall, step: Step) -> tuple[Step, ToolResult]:
