@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.settings.root import describe
 from tests.e2e.commands import imported, indexed, lay_out, ritbot, start
 from tests.e2e.forked import Forked
 from tests.fakes.docsite import DocSite, dripping
@@ -131,6 +133,17 @@ def test_wrong_settings_say_which_and_what_they_take(tmp_path: Path) -> None:
     assert "retrieval.n" in done.stderr
     assert "retrieval.kapa" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_settings_are_a_screen_of_names_and_each_is_explained_by_name(tmp_path: Path) -> None:
+    (tmp_path / "ritbot.toml").write_text("[embedding]\nthreads = 2\n", encoding="utf-8")
+    names, everything, one = (ritbot(tmp_path, "settings", *more).stdout for more in ((), ("--all",), ("threads",)))
+    rows = describe()
+    assert len(names.splitlines()) < 60
+    for shown in (names, everything):
+        assert all(re.search(rf"\b{row.name.rpartition('.')[2]}\b", shown) for row in rows)
+    assert rows[0].help.split()[0] in everything
+    assert "in force: 2   (from " in one
 
 
 def test_a_site_is_removed_with_everything_of_it(tmp_path: Path) -> None:

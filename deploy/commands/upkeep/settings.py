@@ -1,5 +1,5 @@
-"""`ritbot settings [NAME]`: every setting by table, with what it takes, its default and what it is for; of those that NAME
-names, also the value in force and where it comes from."""
+"""`ritbot settings [NAME]`: the names of all settings, a table a paragraph; of those that NAME names, or of all with --all,
+what each takes, its default and what it is for; with NAME also the value in force and where it comes from."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def command(
     name: Annotated[
         str | None, typer.Argument(help="A setting (model.name), a table (model), or part of a name.")
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All settings with defaults and help.")] = False,
     config: Config = None,
 ) -> None:
     found = [row for row in describe() if name is None or named(row.name, name)]
@@ -31,9 +32,15 @@ def command(
         tables.setdefault(row.name.rpartition(".")[0], []).append(row)
     for table, rows in tables.items():
         console.print(Text(f"[[{table[:-2]}]]" if table.endswith("[]") else f"[{table}]", style="bold underline"))
+        if name is None and not everything:
+            names = Text("  ").join(Text(row.name.removeprefix(f"{table}."), no_wrap=True) for row in rows)
+            console.print(Padding(names, (0, 0, 0, 2)))
+            continue
         for row in rows:
             show(row, row.name.removeprefix(f"{table}."), holds)
         console.print()
+    if name is None and not everything:
+        console.print("\nritbot settings NAME explains a setting or a table, --all explains all.", soft_wrap=True)
 
 
 def named(setting: str, name: str) -> bool:
