@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingest.text.words import terms
 from navigator.answer import Citation, CitedSource, Passage
 from navigator.citations.cited_lines import as_in_text, nearest_unit
 from navigator.citations.markup import (
+    Outside,
     code_spans,
     inline_code,
     paragraphs,
@@ -27,23 +28,46 @@ from navigator.citations.markup import (
 )
 
 _FENCED = re.compile(r"[ \t]{0,20}(?:```|~~~)")
+_NAMED = (
+    r"(?:sources?|src|ref|refs|references?|docs?|documents?|passages?|citations?|cite|quellen?|fuentes?|fontes?"
+    r"|来源|來源|出典|参考|參考|参照|引用)"
+)
 _LABEL = (
-    r"(?:[\^#§]|(?:sources?|sections?|ref|refs|references?|docs?|documents?|passages?|results?|citations?|cite|nodes?"
-    r"|quellen?|abschnitte?)\b[ .:#]{0,3})?"
+    rf"(?:[\^#§@]|(?:{_NAMED}|sections?|sec|results?|nodes?|no|nr|ids?|abschnitte?|secci[oó]n(?:es)?|se[cç][aã]o)"
+    r"(?![^\W\d_])[ .:#=_-]{0,3})?"
 )
+_NUMBERS = r"\d(?:[\d ,;&–—-]|\band\b){0,40}"
 _BRACKETS = re.compile(
-    r"\\?[\[［【]{1,2}([^\[\]［］【】\n]{1,80}?)\\?[\]］】]{1,2}(?:\([^\s()]{0,300}\))?|<sup>(\d{1,6})</sup>"
+    r"\[\[([^\[\]\n]{1,80})\]\([^\s()]{0,300}\)\]"
+    r"|\\?[\[［【〔〖⟦]{1,2}([^\[\]［］【】〔〕〖〗⟦⟧\n]{1,80}?)\\?[\]］】〕〗⟧]{1,2}(?:\([^\s()]{0,300}\))?"
+    rf"|<sup>({_NUMBERS})</sup>|\(({_NAMED}[ .:#]{{1,3}}{_NUMBERS})\)",
+    re.IGNORECASE,
 )
+_LOOSE = re.compile(r"(?<=[\w.!?])\s?\((\d{1,3}(?:, ?\d{1,3}){0,9})\)(?=[.,;:!?]|\s*$)", re.MULTILINE)
+"""Numbers in parentheses where a sentence or a part of one ends: a mark only in an answer that has no other."""
 _PLAIN = re.compile(r"\[[\d ,;–—-]{1,80}\]")
 _BETWEEN_NUMBERS = re.compile(r"[,;、，；&]|\band\b")
+_LINE = r"(?:lines?|l|pp?|pages?|para|paragraphs?|zeilen?|seiten?)\b\.?\s?\d{1,6}(?:\s?[-–—]\s?\d{1,6})?"
+_LOCATOR = re.compile(rf"\s{{0,3}}{_LINE}\s{{0,3}}", re.IGNORECASE)
+_LINE_BEHIND = re.compile(r"(?<=\d)[:：]\d{1,6}(?:-\d{1,6})?")
 _ONE_OR_RANGE = re.compile(
-    rf"\s{{0,3}}{_LABEL}\s{{0,3}}#?(\d{{1,6}})(?:\s{{0,3}}[-–—]\s{{0,3}}{_LABEL}#?(\d{{1,6}}))?\s{{0,3}}(?:†.*)?",
+    rf"\s{{0,3}}{_LABEL}\s{{0,3}}#?(\d{{1,6}})(?:\s{{0,3}}[-–—]\s{{0,3}}{_LABEL}#?(\d{{1,6}}))?\s{{0,3}}(?:†.*|{_LINE}\s{{0,3}}|[.^])?",
     re.IGNORECASE | re.DOTALL,
 )
-_WITH_TITLE = re.compile(rf"\s{{0,3}}{_LABEL}\s{{0,3}}#?(\d{{1,6}})\s{{0,3}}[:†|](?!\d).*", re.IGNORECASE | re.DOTALL)
-_WRAPPINGS = (("<sup>", "</sup>"), ("**", "**"), ("(", ")"))
+_WITH_TITLE = re.compile(
+    rf"\s{{0,3}}{_LABEL}\s{{0,3}}#?(\d{{1,6}})(?:\s{{0,3}}[:†|](?!\d)|\s[-–—]\s(?!\d)).*", re.IGNORECASE | re.DOTALL
+)
+_WRAPPINGS = (("<sup>", "</sup>"), ("**", "**"), ("_", "_"), ("(", ")"), ("^", ""))
 _IN_CODE_BEFORE = re.compile(r"[._$)]\w{0,40}$")
 _IN_CODE_BEHIND = re.compile(r"\.\w|\s?=[^=]?")
+_TITLED = re.compile(rf"[\[［【](?:{_NAMED}[ .:]{{1,3}})?([^\[\]［］【】\n]{{1,200}})[\]］】](?!\()", re.IGNORECASE)
+_LIST_HEAD = re.compile(
+    rf"\s{{0,8}}(?:\#{{1,6}} {{1,3}})?(?:\*\*|__)?{_NAMED}(?:\*\*|__)?(?:[:：]?$|[:：](?:\*\*|__)?(?P<listed>[\s\d,;&()［］【】\[\]^#-]{{0,400}}$))",
+    re.IGNORECASE,
+)
+_LIST_ROW = re.compile(
+    r"\s{0,8}(?:[-*•+] {1,3}|\d{1,3}[.)] {1,3})?(?P<mark>[\[［【]\^?#?\d{1,6}[\]］】])(?P<defines>:?)[^\n]{0,400}"
+)
 MAX_RANGE = 20
 """Numbers that [1-20] may stand for."""
 MAX_UNNAMED_SOURCES = 5
@@ -131,22 +155,74 @@ def written(draft: AnswerDraft, passages: Sequence[Passage]) -> Written:
     numbers = {passage.node_id: passage.number for passage in passages}
     text = without_reasoning(draft.marked([numbers.get(node, 0) for node in draft.cited]))
     text = without_stock_phrases(with_plain_marks(unwrapped(without_calls(text)), passages))
+    text, listed = _without_source_list(_with_titles_numbered(text, passages))
     read = {passage.number: passage for passage in passages}
     made = from_marks(text, read, draft.cited)
+    if listed and not made.sources:
+        made = from_marks(f"{text} {listed}", read, draft.cited)
     return made if not draft.cited else replace(made, unsupported=())
+
+
+def _with_titles_numbered(text: str, passages: Sequence[Passage]) -> str:
+    """The text with a number in each mark that gives the title or the path of a section that was read, and of one alone."""
+    numbers: dict[str, set[int]] = {}
+    for passage in passages:
+        for name in {passage.path[-1], " > ".join(passage.path)} if passage.path else ():
+            numbers.setdefault(name.casefold(), set()).add(passage.number)
+    outside = Outside(text) if _TITLED.search(text) else None
+    if outside is None:
+        return text
+
+    def numbered(match: re.Match[str]) -> str:
+        named = numbers.get(match[1].strip().casefold(), ())
+        return f"[{next(iter(named))}]" if len(named) == 1 and not outside.is_code(match.start()) else match[0]
+
+    return _TITLED.sub(numbered, text)
+
+
+def _without_source_list(text: str) -> tuple[str, str]:
+    """The text without the list of sources, or the footnotes, that it ends with, since every answer's sources stand under
+    it; and the marks of that list."""
+    lines = text.rstrip().split("\n")
+    listed: list[str] = []
+    defined = 0
+    for at in reversed(range(1, len(lines))):
+        head, row = _LIST_HEAD.match(lines[at]), _LIST_ROW.fullmatch(lines[at])
+        if head:
+            named = "".join((head["listed"] or "").split())
+            return "\n".join(lines[:at]).rstrip(), "".join([f"[{named}]" if named[:1].isdigit() else named, *listed])
+        if row:
+            listed.insert(0, row["mark"])
+            defined = at if row["defines"] else 0
+        elif lines[at].strip():
+            break
+    return ("\n".join(lines[:defined]).rstrip(), "".join(listed)) if defined else (text, "")
 
 
 def from_marks(
     text: str, passages: Mapping[int, Passage], given: Mapping[str, Sequence[Citation]] | None = None
 ) -> Written:
-    """Validate marks, n being a number that was read. Marks of unread numbers are taken out; code is left as it is.
-    `given`: citations of the endpoint by node id, where the text has marks for them; what else stands in brackets is
-    then more likely to be a value than a mark."""
+    """Validate marks, n being a number that was read. Marks of unread numbers are taken out; code is left as it is. Where
+    no mark is found, numbers in parentheses behind a sentence are. `given`: citations of the endpoint by node id, where the
+    text has marks for them; what else stands in brackets is then more likely to be a value than a mark."""
+    made = _with_marks(text, passages, given or {}, _marks_in)
+    loose = made if made.sources else _with_marks(text, passages, {}, _loose_marks_in)
+    return loose if loose.sources else made
+
+
+def _with_marks(
+    text: str,
+    passages: Mapping[int, Passage],
+    given: Mapping[str, Sequence[Citation]],
+    marks_in: Callable[[str], Sequence[_Mark]],
+) -> Written:
     cited: dict[str, list[Citation]] = {}
     out: list[str] = []
     unsupported: list[str] = []
     for paragraph, code in paragraphs(text):
-        marked, supported = (paragraph, True) if code else _renumbered(paragraph, passages, given or {}, cited)
+        marked, supported = (
+            (paragraph, True) if code else _renumbered(paragraph, marks_in(paragraph), passages, given, cited)
+        )
         out.append(marked)
         claim = marked.strip()
         if not code and claim and not supported and not claim.startswith("#") and not claim.endswith(":"):
@@ -167,6 +243,7 @@ def read_sections_as_sources(text: str, passages: Sequence[Passage]) -> tuple[Ci
 
 def _renumbered(
     paragraph: str,
+    marks: Sequence[_Mark],
     passages: Mapping[int, Passage],
     given: Mapping[str, Sequence[Citation]],
     cited: dict[str, list[Citation]],
@@ -174,7 +251,7 @@ def _renumbered(
     """One paragraph with its marks in the numbers of the sources, and whether it has any; `cited` grows by what it
     cites. A mark rests on what was said since the mark before it."""
     made, last, said, supported = "", 0, 0, False
-    for mark in _marks_in(paragraph):
+    for mark in marks:
         numbers = [number for number in mark.numbers if number in passages]
         if mark.start < last or _is_value(mark, numbers, paragraph, passages, native=bool(given)):
             continue
@@ -182,7 +259,7 @@ def _renumbered(
         names = dict.fromkeys(_name(passages[number], claim, given, cited) for number in numbers)
         before = paragraph[last : mark.start]
         made += before.rstrip(" \t") if before.strip(" \t") else before
-        joined = not made or made.endswith("\n") or (not before and made.endswith("]"))
+        joined = not made or made.endswith(("\n", "(")) or (not before and made.endswith("]"))
         made += ("" if joined else " ") + "".join(names) if names else ""
         supported = supported or bool(names)
         last = said = mark.end
@@ -205,7 +282,7 @@ def _marks_in(paragraph: str) -> list[_Mark]:
     found: list[_Mark] = []
     for start, end in code:
         inner = _BRACKETS.fullmatch(paragraph[start:end].strip("` "))
-        numbers = _numbers_in(inner[1]) if inner else ()
+        numbers = _numbers_of(inner) if inner else ()
         if numbers:
             found.append(_Mark(start, end, numbers, plain=True))
     starts = [start for start, _ in code]
@@ -213,10 +290,18 @@ def _marks_in(paragraph: str) -> list[_Mark]:
         at = bisect_right(starts, match.start()) - 1
         if at >= 0 and match.start() < code[at][1]:
             continue
-        if numbers := _numbers_in(match[1] or match[2]):
+        if numbers := _numbers_of(match):
             start, end = _with_wrapping(paragraph, *match.span())
             found.append(_Mark(start, end, numbers, plain=_PLAIN.fullmatch(match[0]) is not None))
     return sorted(found, key=lambda mark: mark.start)
+
+
+def _loose_marks_in(paragraph: str) -> list[_Mark]:
+    found = [
+        _Mark(match.start(), match.end(), _numbers_in(match[1]), plain=True) for match in _LOOSE.finditer(paragraph)
+    ]
+    outside = Outside(paragraph)
+    return [mark for mark in found if not outside.is_code(mark.start)]
 
 
 def _with_wrapping(paragraph: str, start: int, end: int) -> tuple[int, int]:
@@ -227,10 +312,17 @@ def _with_wrapping(paragraph: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
+def _numbers_of(match: re.Match[str]) -> tuple[int, ...]:
+    content = next(filter(None, match.groups()))
+    return _numbers_in(_LINE_BEHIND.sub("", content) if match[0][0] == "【" else content)
+
+
 def _numbers_in(content: str) -> tuple[int, ...]:
-    """The numbers of a mark in the order written; none where it is no mark."""
+    """The numbers of a mark in the order written; none where it is no mark. Lines and pages behind a number are no numbers."""
     found: list[int] = []
     for part in _BETWEEN_NUMBERS.split(content):
+        if found and _LOCATOR.fullmatch(part):
+            continue
         one = _ONE_OR_RANGE.fullmatch(part)
         if one is None:
             titled = _WITH_TITLE.fullmatch(content)

@@ -16,21 +16,32 @@ Span = tuple[int, int]
 """From and to, in characters of the text."""
 
 _REASONING_TAG = re.compile(
-    r"<(?P<end>/)?(?:antml:|seed:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:\s[^<>]{0,100})?>"
-    r"|\[(?P<bracket_end>/)?THINK\]|◁(?P<triangle_end>/)?think▷"
-    r"|<\|channel\|>(?:analysis|commentary)\b[^<>\n]{0,80}<\|message\|>"
+    r"<\s?(?P<end>/)?\s?(?:[a-z]{1,20}:)?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|inner_monologue|cot"
+    r"|chain_of_thought|(?:thought|thinking|reasoning)_process)(?:\s[^<>]{0,100})?>"
+    r"|\[(?P<bracket_end>/)?THINK\]|◁(?P<triangle_end>/)?think▷|<unused94>|(?P<unused_end><unused95>)"
+    r"|<\|(?:(?P<pipe_end>/|end_of_|end_)|begin_of_|start_)?(?:think|thinking|thought)\|>"
+    r"|<\|channel\|>(?:analysis|commentary(?!\s?to=))\b[^<>\n]{0,80}<\|message\|>"
     r"|(?P<final><\|channel\|>final\b[^<>\n]{0,80}<\|message\|>)",
     re.IGNORECASE,
 )
 CALL_TAG = re.compile(
-    r"<(?P<end>/)?(?:antml:)?(?:tool_calls?|function_calls?|invoke|tool_use)(?:\s[^<>]{0,200})?>"
-    r"|<(?:function=[\w.:-]{1,100}|(?P<function_end>/)function)>|\[TOOL_CALLS\]|<\|python_tag\|>"
-)
-_MACHINE_TAG = re.compile(
-    r"<(?P<end>/)?(?:antml:)?(?P<name>cite|citations?|answer|final_answer)\b(?P<attributes>[^<>]{0,200})>"
-    r"|<\|[^<>|\n]{1,40}\|>|<｜[^<>｜\n]{1,40}｜>",
+    r"<(?P<end>/)?(?:[a-z]{1,20}:|｜DSML｜)?(?:[a-z]{1,20}_)?(?:tool_?calls?|function_?calls?|invoke|tool_use|tool_code)(?:\s[^<>]{0,200})?>"
+    r"|<(?:function=[\w.:-]{1,100}|(?P<function_end>/)function)>|\[TOOL_CALLS\]|<start_function_call>|<\|channel\|>commentary\s?to="
+    r"|<[|｜](?:[^<>|｜\n]{0,30}?(?:tool|function)[^<>|｜\n]{0,30}|action_start|start_action|python_tag)[|｜]>",
     re.IGNORECASE,
 )
+_MACHINE_TAG = re.compile(
+    r"<(?P<end>/)?(?:antml:)?(?P<name>cite|citations?|answer|final_answer|response)\b(?P<attributes>[^<>]{0,200})>"
+    r"|<(?:start|end)_of_turn>|<[be]os>|\[/?INST\]|</s>(?=\s{0,20}\Z)|<\|[^<>|\n]{1,40}\|>|<｜[^<>｜\n]{1,40}｜>"
+    r"|[ \t]{0,3}\ue200[^\ue201\n]{0,200}\ue201|[ \t]{0,3}:contentReference\[oaicite:\d{1,6}\](?:\{index=\d{1,6}\})?",
+    re.IGNORECASE,
+)
+_NUMBER_TAG = re.compile(
+    r"<(?P<name>cite|citations?|refs?|references?|sources?|docs?|document_index|passages?)>"
+    r"\s{0,3}\[?(?P<numbers>\d[\d ,;–—-]{0,40}?)\]?\s{0,3}</(?P=name)>",
+    re.IGNORECASE,
+)
+"""A tag that holds nothing but numbers is a mark."""
 _PLACE = re.compile(r"(\d{1,6})(?:-\d{1,6})?(?::\d{1,6})?")
 _GIVEN = r"(?:provided|given|retrieved|supplied)"
 _STOCK_PHRASE = re.compile(
@@ -108,7 +119,7 @@ def without_calls(text: str) -> str:
     """The text without calls of tools that were written into it."""
     if not CALL_TAG.search(text):
         return text
-    outside = _Outside(text)
+    outside = Outside(text)
     kept, position, depth = "", 0, 0
     for tag in CALL_TAG.finditer(text):
         if not depth and outside.is_code(tag.start()):
@@ -120,7 +131,7 @@ def without_calls(text: str) -> str:
 
 
 def _outside_reasoning(text: str) -> str:
-    outside = _Outside(text)
+    outside = Outside(text)
     kept, position, opened = "", 0, -1
     for tag in _REASONING_TAG.finditer(text):
         ends = _ends(tag)
@@ -156,7 +167,7 @@ def _ends(tag: re.Match[str]) -> bool:
     return any(tag.groups())
 
 
-class _Outside:
+class Outside:
     """Tells code from what stands outside of it."""
 
     def __init__(self, text: str) -> None:
@@ -187,7 +198,7 @@ def unwrapped(text: str) -> str:
 
 def without_stock_phrases(text: str) -> str:
     """The text with what a model was given called the documentation."""
-    outside = _Outside(text) if _STOCK_PHRASE.search(text) else None
+    outside = Outside(text) if _STOCK_PHRASE.search(text) else None
     if outside is None:
         return text
 
@@ -205,7 +216,10 @@ def with_plain_marks(text: str, passages: Sequence[Passage]) -> str:
     """The text with no tags of a model's in it: tags of citations as marks [n], n being a number that was read, behind
     the words that they enclose; the others left out. `passages`: all that were read, in their order."""
     numbers = {passage.number for passage in passages}
-    outside = _Outside(text) if _MACHINE_TAG.search(text) else None
+    if _NUMBER_TAG.search(text):
+        code = Outside(text)
+        text = _NUMBER_TAG.sub(lambda tag: tag[0] if code.is_code(tag.start()) else f"[{tag['numbers']}]", text)
+    outside = Outside(text) if _MACHINE_TAG.search(text) else None
     if outside is None:
         return text
     made, position = "", 0

@@ -27,6 +27,27 @@ READ = '{"name": "read", "arguments": {"sections": [3]}}'
         'Looking. <function=read>{"sections": [3]}</function>',
         'Looking. <function_calls><invoke name="read"><parameter name="sections">[3]</parameter></invoke></function_calls>',
         'Looking. <invoke name="Read">\n<parameter name="sections">3</parameter>\n</invoke>',
+        "Looking. <tool_call>read\n<arg_key>sections</arg_key>\n<arg_value>[3]</arg_value>\n</tool_call>",
+        "Looking. <tool_call>\n<function=read>\n<parameter=sections>\n[3]\n</parameter>\n</function>\n</tool_call>",
+        'Looking. <｜DSML｜function_calls><｜DSML｜invoke name="read"><｜DSML｜parameter name="sections" string="false">[3]'
+        "</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>",
+        'Looking. <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read<｜tool▁sep｜>{"sections": [3]}<｜tool▁call▁end｜>',
+        'Looking. <｜tool▁call▁begin｜>function<｜tool▁sep｜>read\n```json\n{"sections": [3]}\n```<｜tool▁call▁end｜>',
+        'Looking. <|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{"sections": [3]}<|tool_call_end|>',
+        'Looking. <|channel|>commentary to=functions.read <|constrain|>json<|message|>{"sections": [3]}<|call|>',
+        'Looking. [TOOL_CALLS]read[ARGS]{"sections": [3]}',
+        f"Looking. <|tool_call|>[{READ}]",
+        f"Looking. <TOOLCALL>[{READ}]</TOOLCALL>",
+        f"Looking. <|START_ACTION|>[{READ}]<|END_ACTION|>",
+        f"Looking. <minimax:tool_call>{READ}</minimax:tool_call>",
+        'Looking. <tool_use><server>docs</server><name>read</name><arguments>{"sections": [3]}</arguments></tool_use>',
+        "Looking.\n<tool_code>print(read(sections=[3]))</tool_code>",
+        "Looking.\n```tool_code\nprint(default_api.read(sections=[3]))\n```",
+        "Looking.\nread(sections=[3])",
+        "Looking.\n<read>\n<sections>[3]</sections>\n</read>",
+        "Looking.\n[read([3])]",
+        'Looking.\nAction: read\nAction Input: {"sections": [3]}\nObservation:',
+        'Looking.\n{"tool": "read", "sections": [3]}',
     ],
 )
 def test_a_call_in_the_text_is_a_call(text: str) -> None:
@@ -56,6 +77,10 @@ def test_a_call_that_cannot_be_read_was_tried(text: str) -> None:
         'Send this:\n\n```json\n{"name": "read", "arguments": {"sections": [3]}}\n```\n\nThen wait.',
         'Send `{"name": "ports", "value": 3}`',
         'Send {"name": "read"}',
+        "Then call read(3) in your program.",
+        "So:\n\nread(sections=[3])\n\nreads three.",
+        "Action: read the manual.",
+        "<read> is a tag",
         "{",
         "",
     ],
@@ -72,7 +97,22 @@ def test_people_see_no_calls() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", "<tool_call>", "<invoke ", "<function=read>", '{"name":', "<parameter name='a'>", "["]
+    "piece",
+    [
+        "{",
+        "<tool_call>",
+        "<invoke ",
+        "<function=read>",
+        '{"name":',
+        "<parameter name='a'>",
+        "[",
+        "read(",
+        "<read>",
+        "read<a>",
+        "\n[",
+        "Action: read\n",
+        "<|tool_call|>read ",
+    ],
 )
 def test_reading_grows_with_the_length_alone(piece: str) -> None:
     started = time.monotonic()

@@ -1,6 +1,8 @@
 """Citation marks: a mark stands only where a passage stands behind it."""
 
+import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -145,6 +147,27 @@ READ = {3: passage(3, "Fill the pump."), 4: passage(4, "Valves."), 12: passage(1
         ("[3](#3)", [3]),
         ("[3](https://elsewhere.test/3)", [3]),
         ("[3: Priming the pump, quickly]", [3]),
+        ("[3 - Priming the pump]", [3]),
+        ("【3:0†source】", [3]),
+        ("【3:12】", [3]),
+        ("[^3^]", [3]),
+        ("[3, lines 1-4]", [3]),
+        ("[3, p. 4]", [3]),
+        ("[No. 3]", [3]),
+        ("[doc_3]", [3]),
+        ("[src:3]", [3]),
+        ("[@3]", [3]),
+        ("[cite: 3, 4]", [3, 4]),
+        ("[来源3]", [3]),
+        ("[fuente 3]", [3]),
+        ("〔3〕", [3]),
+        ("[[3](https://d.test/p#s3)]", [3]),
+        ("(source: 3)", [3]),
+        ("(Sources 3 and 4)", [3, 4]),
+        ("(3)", [3]),
+        ("(3, 4)", [3, 4]),
+        ("_[3]_", [3]),
+        ("^[3]", [3]),
     ],
 )
 def test_marks_in_other_forms_are_read(mark: str, sources: list[int]) -> None:
@@ -152,6 +175,51 @@ def test_marks_in_other_forms_are_read(mark: str, sources: list[int]) -> None:
     assert made.text == f"Fill the pump {''.join(f'[{n}]' for n in range(1, len(sources) + 1))}."
     assert [source.first.node_id for source in made.sources] == [f"node-{number}" for number in sources]
     assert made.unsupported == ()
+
+
+@pytest.mark.parametrize("tag", ["ref", "cite", "source", "document_index"])
+def test_a_tag_of_numbers_alone_is_a_mark(tag: str) -> None:
+    made = written(AnswerDraft(f"Fill the pump <{tag}>3, 4</{tag}>. Not `<{tag}>3</{tag}>`."), list(READ.values()))
+    assert made.text == f"Fill the pump [1][2]. Not `<{tag}>3</{tag}>`."
+
+
+@pytest.mark.parametrize("mark", ["\ue200cite\ue202turn0search3\ue201", ":contentReference[oaicite:3]{index=3}"])
+def test_marks_that_count_what_we_do_not_know_are_not_shown(mark: str) -> None:
+    assert written(AnswerDraft(f"Fill the pump {mark}."), list(READ.values())).text == "Fill the pump."
+
+
+def test_a_title_or_a_path_in_brackets_is_a_mark_where_one_section_has_it() -> None:
+    named = [replace(READ[3], path=("Pumps", "Priming")), replace(READ[4], path=("Pumps", "Priming", "By hand"))]
+    for mark in ("[Priming]", "[Source: Pumps > Priming]", "[pumps > priming]"):
+        assert written(AnswerDraft(f"Fill it {mark}."), named).text == "Fill it [1].", mark
+    for mark in ("[Priming](https://d.test/p)", "[Pumps]", "`[Priming]`"):
+        assert written(AnswerDraft(f"Fill it {mark}."), named).sources == (), mark
+    assert written(AnswerDraft("Fill it [P]."), list(READ.values())).sources == ()
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "Sources: [3]",
+        "**Sources:**\n\n- [3] Priming",
+        "## References\n1. [3] Priming: https://d.test/p",
+        "[^3]: Priming",
+        "Source: 3",
+    ],
+)
+def test_a_list_of_sources_at_the_end_is_not_said_twice(listed: str) -> None:
+    alone = written(AnswerDraft(f"Fill the pump.\n\n{listed}"), list(READ.values()))
+    assert (alone.text, alone.unsupported) == ("Fill the pump. [1]", ())
+    marked = written(AnswerDraft(f"Fill the pump [3].\n\n{listed}\n"), list(READ.values()))
+    assert marked.text == "Fill the pump [1]."
+
+
+@pytest.mark.parametrize(
+    "said", ["- [3] Fill it.\n- [4] Turn it.", "Reference: fill it [3].", "Sources: where water comes from [3]."]
+)
+def test_a_list_of_claims_is_no_list_of_sources(said: str) -> None:
+    made = written(AnswerDraft(f"Do this:\n\n{said}"), list(READ.values()))
+    assert re.sub(r"[\[\]\d ]", "", made.text) == re.sub(r"[\[\]\d ]", "", f"Do this:\n\n{said}")
 
 
 @pytest.mark.parametrize("mark", ["[99]", "【99】", "[^99]", "[source 99]", "[99†L1]"])
@@ -172,6 +240,9 @@ def test_marks_of_what_was_not_read_are_taken_out_in_any_form(mark: str) -> None
         "- [ ] to do\n- [x] done",
         "Write [text](https://d.test/p) or [12:30].",
         "Up to [1-1000000].",
+        "The third step (3) follows, and that at 3:12 [3:12].",
+        "Put files in [S3], or rows in {3}.",
+        "1) fill (4 l), 2) prime",
     ],
 )
 def test_what_is_an_index_an_interval_or_a_value_stays(text: str) -> None:

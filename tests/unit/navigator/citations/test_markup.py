@@ -27,6 +27,12 @@ READ = (passage(4, "Fill the pump with water first.", "It holds two litres."), p
         "Fill it [4].\n\n<think>And was it right?",
         "Fill it [4].</think>",
         "<THINK>Let me see.</THINK>Fill it [4].",
+        "<|begin_of_thought|>Let me see.<|end_of_thought|>Fill it [4].",
+        "<|START_THINKING|>Let me see.<|END_THINKING|>Fill it [4].",
+        "<unused94>thought\nLet me see.<unused95>Fill it [4].",
+        "<seed:think>Let me see.</seed:think>Fill it [4].",
+        "<thought_process>Let me see.</thought_process>Fill it [4].",
+        "< think >Let me see.</ think >Fill it [4].",
     ],
 )
 def test_reasoning_in_the_text_is_not_shown(text: str) -> None:
@@ -77,6 +83,9 @@ def test_reasoning_between_citations_of_the_endpoint_takes_no_mark_with_it() -> 
         ("<answer>Fill it.</answer><|im_end|>", "Fill it."),
         ("Fill it.<｜end▁of▁sentence｜>", "Fill it."),
         ("</cite>Fill it.", "Fill it."),
+        ("Fill it.<end_of_turn>", "Fill it."),
+        ("[/INST]Fill it.</s>", "Fill it."),
+        ("Fill <s>it</s> now.", "Fill <s>it</s> now."),
     ],
 )
 def test_tags_become_marks_or_nothing(text: str, marks: str) -> None:
