@@ -25,17 +25,35 @@ MAX_RANGE = 20
 _FENCED = re.compile(r"`{3,}+[a-z]{0,10}+\s(.*?)`{3}", re.DOTALL | re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(?=\s{0,20}[}\]])")
 _NAME_WORD = re.compile(r"[A-Z]{0,1}[a-z0-9]{1,40}|[A-Z]{1,40}")
-_TITLED = re.compile(
-    r"[#\[(\s]{0,3}(?:section|node|id|no|number)?[\s.:#]{0,3}(\d{1,9})[\])]?\s?[:.–—›|-]\s?(?!\d).*", re.I | re.S
+_LEADING = re.compile(
+    r"[^\w\-]{0,3}(?:-\s{1,3})?(?:sections?|nodes?|ids?|no|number|chapter|passage|toc|[ns])?[\s.:#_\[(-]{0,3}(\d{1,9})(?![\d.]\d|\w)",
+    re.IGNORECASE,
 )
-_BESIDE_NUMBERS = re.compile(r"\b(?:and|sections?|nodes?)\b|[\s,;&#\[\]()'\"]", re.IGNORECASE)
-_RANGE = re.compile(r"\s?\[?#?(\d{1,9})\s?[-–]\s?#?(\d{1,9})\]?\s?")
-_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)", re.ASCII)
+"""A number before a title, whatever stands between them."""
+_BETWEEN_TITLED = re.compile(r"[\n,;|/](?=\W{0,5}(?:section |node )?\d{1,9}[\])]?\s?(?:[:.)–—›-]|$))", re.IGNORECASE)
+_BESIDE_NUMBERS = re.compile(r"\b(?:and|sections?|nodes?|no)\b|[\s,;&#§|/.*\[\]()<>'\"]", re.IGNORECASE)
+_RANGE = re.compile(r"\s?\[?#?(\d{1,9})\s?(?:[-–—]|to|\.{2,3})\s?#?(\d{1,9})\]?\s?")
+_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 
-_WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params", "kwargs"})
+_WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params", "kwargs", "properties", "raw", "__raw"})
 _IDS = ("id", "number", "section", "sections", "section_id", "node", "node_id", "passage", "passage_id", "index")
 _OTHER_NAMES = {
-    "sections": ("section", "section_ids", "section_id", "ids", "id", "numbers", "number", "nodes", "node_ids", "node"),
+    "sections": (
+        "section",
+        "section_ids",
+        "section_id",
+        "section_numbers",
+        "ids",
+        "id",
+        "numbers",
+        "number",
+        "nodes",
+        "node_ids",
+        "node",
+        "items",
+        "values",
+        "list",
+    ),
     "passage": ("passages", "passage_id", "id", "number", "section"),
     "query": ("q", "queries", "search", "search_query", "text", "question", "keywords"),
     "name": ("entity", "names", "query"),
@@ -58,21 +76,31 @@ def tool_named(written: str, names: Sequence[str]) -> str:
 
 
 def arguments_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments themselves: out of a string, a fence, or a wrapper. A value without a name is under ""."""
+    """The arguments themselves: out of a string, a fence, or a wrapper, such as the tool's or the argument's name. A value
+    without a name is under ""."""
     found: Any = arguments
     for _ in range(MAX_NESTING):
-        if isinstance(found, Mapping) and len(found) == 1:
-            (key, value), *_ = found.items()
-            if key == NOT_AN_OBJECT or (key in _WRAPPERS and isinstance(value, str | Mapping)):
-                found = _parsed(value)
-                continue
-        break
+        if not isinstance(found, Mapping) or len(found) != 1:
+            break
+        (key, value), *_ = found.items()
+        if (
+            key != NOT_AN_OBJECT
+            and not isinstance(value, Mapping)
+            and not (key in _WRAPPERS and isinstance(value, str))
+        ):
+            break
+        parsed = _parsed(value)
+        if parsed is None and key != NOT_AN_OBJECT:  # no JSON: a value
+            break
+        found = parsed
     return found if isinstance(found, Mapping) else {} if found is None else {"": found}
 
 
 def text_argument(arguments: Mapping[str, Any], name: str, tool: str) -> str:
     """An argument that is a text. Raises ToolError."""
     value = _argument(arguments, name)
+    if isinstance(value, list | tuple):
+        value = " ".join(each for each in value[:MAX_NUMBERS] if isinstance(each, str))
     if not isinstance(value, str) or not value.strip():
         raise ToolError(f'{tool} takes {{"{name}": "what to look for"}}.')
     return value
@@ -87,9 +115,16 @@ def number_arguments(arguments: Mapping[str, Any], name: str, tool: str) -> list
 
 
 def _argument(arguments: Mapping[str, Any], name: str) -> Any:
-    """By its name, by another that is usual for it, or without a name."""
-    given = {str(key).lower().strip(): value for key, value in arguments.items()}
-    return next((given[key] for key in (name, *_OTHER_NAMES.get(name, ()), "") if key in given), None)
+    """By its name, by another that is usual for it, without a name, or alone under any. A list may be an object of its
+    indices."""
+    given = {
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)[:100]).lower().strip(" []"): value
+        for key, value in arguments.items()
+    }
+    if given and all(key.isdecimal() for key in given):
+        return list(given.values())
+    alone = next(iter(given.values())) if len(given) == 1 else None
+    return next((given[key] for key in (name, *_OTHER_NAMES.get(name, ()), "") if key in given), alone)
 
 
 def _parsed(value: Any) -> Any:
@@ -140,9 +175,15 @@ def _numbers_in_text(text: str, depth: int) -> list[int]:
     if ranged := _RANGE.fullmatch(text):
         first, last = int(ranged[1]), int(ranged[2])
         return [*range(first, last + 1)] if first <= last < first + MAX_RANGE else []
-    if _BESIDE_NUMBERS.sub("", text).isdecimal():
+    if _BESIDE_NUMBERS.sub("", text.replace("\n-", "\n").removeprefix("-")).isdecimal() and "." not in text.strip(" ."):
         return [int(number) for number in _NUMBER.findall(text)]
-    if titled := _TITLED.fullmatch(text):
-        return [int(titled[1])]
     parsed = _parsed(text)
-    return _numbers(parsed, depth - 1) if parsed is not None else []
+    if parsed is not None:
+        return _numbers(parsed, depth - 1)
+    pieces = _BETWEEN_TITLED.split(text)
+    if len(pieces) > 1:
+        return (
+            [number for piece in pieces[:MAX_NUMBERS] for number in _numbers_in_text(piece, depth - 1)] if depth else []
+        )
+    leading = _LEADING.match(text)
+    return [int(leading[1])] if leading else []

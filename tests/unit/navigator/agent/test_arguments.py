@@ -45,6 +45,20 @@ def numbers(arguments: dict[str, Any]) -> list[int]:
         ('"[3]"', [3]),
         ("['3', '4']", [3, 4]),
         ("[3.0, 4.0]", [3, 4]),
+        ("3.0", [3]),
+        ("３", [3]),
+        ("3/4", [3, 4]),
+        ("- 3\n- 4", [3, 4]),
+        ("3 to 5", [3, 4, 5]),
+        ("§3", [3]),
+        (["node_3", "S4"], [3, 4]),
+        (["3 (Priming)", "[4] Hoses"], [3, 4]),
+        (["#3 Priming", "4 Hoses"], [3, 4]),
+        ("3: Priming, quickly, 4: Hoses", [3, 4]),
+        ("3. Priming\n4. Hoses", [3, 4]),
+        ({"0": 3, "1": 4}, [3, 4]),
+        ({"ids": [3, 4]}, [3, 4]),
+        ({"type": "array", "items": [3]}, [3]),
     ],
 )
 def test_numbers_in_any_form(given: Any, expected: list[int]) -> None:
@@ -66,6 +80,13 @@ def test_numbers_in_any_form(given: Any, expected: list[int]) -> None:
         {NOT_AN_OBJECT: "{'sections': [3]}"},
         {NOT_AN_OBJECT: "[3]"},
         {NOT_AN_OBJECT: "3"},
+        {"read": {"sections": [3]}},
+        {"properties": {"sections": [3]}},
+        {"raw": '{"sections": [3]}'},
+        {"sectionIds": [3]},
+        {"sections[]": [3]},
+        {"toc": 3},
+        {"reason": "because", "sections": "3"},
     ],
 )
 def test_arguments_in_any_wrapping(arguments: dict[str, Any]) -> None:
@@ -86,7 +107,17 @@ def test_what_is_no_json_is_no_argument(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"query": "pump"}, {"q": "pump"}, {"Query": "pump"}, {NOT_AN_OBJECT: '{"query": "pump"}'}]
+    "arguments",
+    [
+        {"query": "pump"},
+        {"q": "pump"},
+        {"Query": "pump"},
+        {NOT_AN_OBJECT: '{"query": "pump"}'},
+        {"query": {"text": "pump"}},
+        {"query": ["pump"]},
+        {"search_term": "pump"},
+        {"input": "pump"},
+    ],
 )
 def test_a_text_by_its_name_or_a_usual_one(arguments: dict[str, Any]) -> None:
     assert text_argument(arguments_object(arguments), "query", "search") == "pump"
