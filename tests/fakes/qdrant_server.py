@@ -22,6 +22,7 @@ import asyncio
 import shutil
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -212,10 +213,14 @@ class QdrantServer(ThreadedServer):
             return {"operation_id": 0, "status": "completed"}
         self._late = not self._late
         if self._late:
-            asyncio.get_running_loop().call_later(LATE_SECONDS, work, request, body)
+            asyncio.get_running_loop().call_later(LATE_SECONDS, self._write_late, work, request, body)
         else:
             work(request, body)
         return {"operation_id": 0, "status": "acknowledged"}
+
+    def _write_late(self, work: Callable[[Request, Json], Any], request: Request, body: Json) -> None:
+        with suppress(Refused):  # the collection is gone meanwhile: nobody is told
+            work(request, body)
 
     # --- collections and aliases
 
