@@ -140,6 +140,18 @@ class Workspaces:
                 self._clients.pop(found.bot_token, None)
                 log.info("workspace_removed", team=found.team, enterprise=found.enterprise)
 
+    async def installed_in(self, enterprise: str, team: str) -> bool:
+        """Whether ritbot is in that workspace, or in all of its organisation. Raises SlackRefused, StoreUnavailable."""
+        if self._token is None:
+            return await self._installation(enterprise, team) is not None
+        own = await self.identity(self._token)
+        return team == own.team or (bool(enterprise) and enterprise == own.enterprise)
+
+    async def has_left(self, question: Question) -> bool:
+        """Whether the asker's account is switched off, or Slack does not say whose it is."""
+        user = await self._person(question)
+        return not user or bool(user.get("deleted"))
+
     async def is_guest(self, question: Question) -> bool:
         """Whether the asker is a guest of the workspace, or a stranger to it. Where Slack does not say, nobody is let in."""
         if question.user.startswith("B"):  # a workflow: members build it, and it is no person whom Slack knows

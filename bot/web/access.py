@@ -1,4 +1,4 @@
-"""Who may see sections: everybody who reaches the address, or whom a proxy in front of ritbot names.
+"""Who may see sections: everybody who reaches the address, or whom a proxy in front of ritbot names; and bot.web.sign_in.
 
 A header is believed only from the proxy's own address; everybody else could write it too. An answer log is shown to people
 with a name alone.
@@ -12,16 +12,27 @@ from ipaddress import ip_address, ip_network
 from typing import Protocol
 
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from bot.web.pages import Message
+from bot.web.responses import told
 
 MAX_NAME_CHARACTERS = 200
 """Of who somebody is, as a proxy says it."""
+FORBIDDEN = Message(
+    "You are not let in",
+    "This page is for people of your company. Open it through the address that your company uses for it, and sign in there.",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Somebody who may see sections. `name` "": nobody in particular, who is let in to nothing else."""
+    """Somebody who may see sections. `name` "": nobody in particular, who is let in to nothing else. `signs_out`: whether it
+    is here that they signed in, and can sign out."""
 
     name: str = ""
+    signs_out: bool = False
 
     @property
     def let_in(self) -> bool:
@@ -30,16 +41,23 @@ class Visitor:
 
 
 class WebAccess(Protocol):
-    def visitor(self, request: Request) -> Visitor | None:
-        """None where whoever asks may see nothing."""
+    async def visitor(self, request: Request) -> Visitor | Response:
+        """Who asks; where they may see nothing, what they get instead. Raises StoreUnavailable."""
+        ...
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """What it takes for people to say who they are."""
         ...
 
 
 class OpenAccess:
     """Everybody."""
 
-    def visitor(self, _: Request) -> Visitor | None:
+    async def visitor(self, _: Request) -> Visitor | Response:
         return Visitor()
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return ()
 
 
 class ProxyAccess:
@@ -49,12 +67,15 @@ class ProxyAccess:
         self._name = name
         self._trusted = [ip_network(network) for network in trusted]
 
-    def visitor(self, request: Request) -> Visitor | None:
+    async def visitor(self, request: Request) -> Visitor | Response:
         said = request.headers.getlist(self._name)
-        if len(said) != 1 or not self._is_trusted(request.client.host if request.client else ""):
-            return None
-        name = said[0].strip()
-        return Visitor(name) if 0 < len(name) <= MAX_NAME_CHARACTERS and name.isprintable() else None
+        name = said[0].strip() if len(said) == 1 else ""
+        trusted = self._is_trusted(request.client.host if request.client else "")
+        sound = 0 < len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
+        return Visitor(name) if trusted and sound else told(request, FORBIDDEN, 403)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        return ()
 
     def _is_trusted(self, peer: str) -> bool:
         try:

@@ -1,7 +1,6 @@
 """The routes of permalinks: GET /n/ID leads to the live section, or shows the page of the section; see NodeWeb.
 
-Whatever stands behind /n/, the answer is a page that says what to do. Nothing here is for search engines, no script but
-ritbot's own runs, and nobody learns from a referrer which section was looked at.
+Whatever stands behind /n/, the answer is a page that says what to do.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 
-import structlog
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -20,22 +18,12 @@ from bot.permalinks.lookup import Permalinks
 from bot.permalinks.permalink import PREFIX, parse_reference
 from bot.permalinks.standing import Standing
 from bot.web.access import WebAccess
-from bot.web.pages import Message, message_page, section_page
+from bot.web.pages import Message, section_page
+from bot.web.responses import HEADERS, plainly, root, told
 from bot.web.section_view import is_web, section_view
-from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
 
-log = structlog.get_logger()
-
 ASSETS = {"style.css": "text/css; charset=utf-8", "copy.js": "text/javascript; charset=utf-8"}
-HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'",
-    "x-robots-tag": "noindex, nofollow, noarchive",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-}
 MALFORMED = Message(
     "This is no link to a section",
     "The address is cut short or misspelt: behind /n/ stands a section's id, 36 characters with four dashes. Copy the link "
@@ -45,14 +33,6 @@ UNKNOWN = Message(
     "No such section",
     "No section with this id is indexed, and no text of it was kept. If the link was copied whole, its site may have been "
     "removed, or indexed anew from nothing. Search the documentation for the section's title, and ask whoever runs ritbot.",
-)
-FORBIDDEN = Message(
-    "You are not let in",
-    "This page is for people of your company. Open it through the address that your company uses for it, and sign in there.",
-)
-UNAVAILABLE = Message("Try again in a minute", "ritbot cannot read its stores just now. The link itself is all right.")
-BROKEN = Message(
-    "Something went wrong", "ritbot could not make this page. Whoever runs it finds the reason in its log."
 )
 
 
@@ -76,40 +56,33 @@ class NodeWeb:
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
-            Route(f"{PREFIX}{{reference:path}}", self.section, methods=["GET"]),
+            Route(f"{PREFIX}{{reference:path}}", plainly(self.section), methods=["GET"]),
+            *self._access.routes(),
             *(Route(f"/web/{name}", _asset(name, kind), methods=["GET"]) for name, kind in ASSETS.items()),
         ]
 
     async def section(self, request: Request) -> Response:
-        try:
-            return await self._section(request)
-        except StoreUnavailable as error:
-            log.warning("section_unavailable", reason=str(error))
-            return _told(request, UNAVAILABLE, 503)
-        except Exception as error:  # a defect of ours: whoever followed a link is told in a page
-            log.exception("section_failed", reason=repr(error))
-            return _told(request, BROKEN, 500)
-
-    async def _section(self, request: Request) -> Response:
-        visitor = self._access.visitor(request)
-        if visitor is None:
-            return _told(request, FORBIDDEN, 403)
+        visitor = await self._access.visitor(request)
+        if isinstance(visitor, Response):
+            return visitor
         link = parse_reference(request.path_params["reference"])
         if link is None:
-            return _told(request, MALFORMED, 400)
+            return told(request, MALFORMED, 400)
         standing = await self._permalinks.standing(link)
         if standing is None:
-            return _told(request, UNKNOWN, 404)
+            return told(request, UNKNOWN, 404)
         if standing.now:
             await self._permalinks.keep_linked(standing.now)
         if "show" not in request.query_params and (target := await self._target(standing)):
             return RedirectResponse(target, 302, HEADERS)
-        root = _root(request)
+        way_back = root(request)
         base = self._public_url or str(request.base_url).rstrip("/")
         answers = await self._cited_in(link.node) if self._cited_in and visitor.let_in else ()
         now = self._clock.now()
-        view = await asyncio.to_thread(section_view, standing, now=now, base=base, root=root, answers=answers)
-        return HTMLResponse(section_page(view, root=root), headers=HEADERS)
+        view = await asyncio.to_thread(section_view, standing, now=now, base=base, root=way_back, answers=answers)
+        return HTMLResponse(
+            section_page(view, root=way_back, signed_in=visitor.name if visitor.signs_out else ""), headers=HEADERS
+        )
 
     async def _target(self, standing: Standing) -> str:
         """Where the link leads: to the live section, unless it names a text that is another one today, or the
@@ -117,16 +90,6 @@ class NodeWeb:
         if standing.now is None or standing.changed or not is_web(standing.now.link):
             return ""
         return await self._permalinks.landing(standing.now)
-
-
-def _told(request: Request, message: Message, status: int) -> Response:
-    return HTMLResponse(message_page(message, root=_root(request)), status, HEADERS)
-
-
-def _root(request: Request) -> str:
-    """The way back from the page, so that a proxy may serve all of it under a path of its own."""
-    reference: str = request.path_params["reference"]
-    return "../" * (1 + reference.count("/"))
 
 
 def _asset(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:

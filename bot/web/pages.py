@@ -11,14 +11,17 @@ from bot.web.section_view import SectionView
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A page that says one thing, and what to do."""
+    """A page that says one thing, and what to do. `href`: where a link on it leads, `label` what it says."""
 
     title: str
     text: str
+    href: str = ""
+    label: str = ""
 
 
-def section_page(view: SectionView, *, root: str) -> str:
-    return _ENVIRONMENT.get_template("section.html").render(view=view, root=root)
+def section_page(view: SectionView, *, root: str, signed_in: str = "") -> str:
+    """`signed_in`: the name of who reads it, where they can sign out."""
+    return _ENVIRONMENT.get_template("section.html").render(view=view, root=root, signed_in=signed_in)
 
 
 def message_page(message: Message, *, root: str) -> str:

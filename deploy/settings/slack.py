@@ -25,9 +25,11 @@ class SlackSettings(SettingsTable):
     )
     signing_secret: SecretStr | None = Field(default=None, description="http: the app's signing secret.")
     client_id: Text | None = Field(
-        default=None, description="http: with client_secret, several workspaces may install the app at /slack/install."
+        default=None,
+        description="http: with client_secret and without bot_token, several workspaces may install the app at "
+        '/slack/install. Both are also needed where web.access is "slack".',
     )
-    client_secret: SecretStr | None = Field(default=None, description="http: the app's client secret.")
+    client_secret: SecretStr | None = Field(default=None, description="The app's client secret, for the same.")
     person: Text | None = Field(
         default=None, description="The user group (S…) or person (U…) whom “Ask a person” pings. Not set: not offered."
     )
@@ -53,9 +55,15 @@ class SlackSettings(SettingsTable):
         """Whether ritbot talks to Slack at all."""
         return any((self.bot_token, self.app_token, self.signing_secret, self.client_id))
 
-    def check(self, *, listens: bool = True) -> None:
-        """Raises SettingsError that says what must still be set. `listens` False: for who only answers."""
-        if self.mode == "http" and self.bot_token and self.client_id:
+    @property
+    def several(self) -> bool:
+        """Whether workspaces install the app themselves."""
+        return self.mode == "http" and self.client_id is not None and self.bot_token is None
+
+    def check(self, *, listens: bool = True, signs_in: bool = False) -> None:
+        """Raises SettingsError that says what must still be set. `listens` False: for who only answers. `signs_in`: people
+        sign in with Slack, which takes the app's client ID also where it is in one workspace."""
+        if self.mode == "http" and self.bot_token and self.client_id and not signs_in:
             raise SettingsError(
                 "slack.bot_token is for one workspace, slack.client_id where workspaces install the app: set one of them"
             )
@@ -65,8 +73,7 @@ class SlackSettings(SettingsTable):
             raise SettingsError(f"{names} must be set ({variables}): `ritbot slack init` says how")
 
     def _needed(self, listens: bool) -> list[str]:
-        several = self.mode == "http" and self.client_id is not None
         heard_by = ["app_token" if self.mode == "socket" else "signing_secret"] if listens else []
-        if several:
+        if self.several:
             return [*heard_by, "client_secret"] if listens else []
         return ["bot_token", *heard_by]

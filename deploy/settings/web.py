@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from deploy.settings.messages import TAKES
+from deploy.settings.messages import TAKES, SettingsError
 from deploy.settings.site import SettingsTable, Web
+from deploy.settings.slack import SlackSettings
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Hosts that Slack sends people back to without TLS."""
 
 
 def _network(value: str) -> str:
@@ -29,10 +34,10 @@ class WebSettings(SettingsTable):
         description="The address under which people reach ritbot's pages; permalinks are made of it. Not set: ritbot serve "
         "has no such pages, and links lead to the documentation alone.",
     )
-    access: Literal["open", "proxy"] = Field(
+    access: Literal["open", "proxy", "slack"] = Field(
         default="open",
         description="Who may see sections. open: whoever reaches the address, and nothing of the answer log. proxy: whom a "
-        "proxy in front of ritbot names.",
+        "proxy in front of ritbot names. slack: who signs in with Slack, and may ask ritbot there.",
     )
     user_header: HeaderName = Field(
         default="X-Forwarded-User", description="proxy: the header in which the proxy says who it is."
@@ -41,3 +46,25 @@ class WebSettings(SettingsTable):
         default=("127.0.0.1/32", "::1/128"),
         description="proxy: from where that header is believed. From anywhere else nobody is let in.",
     )
+
+    @property
+    def signs_in(self) -> bool:
+        return self.access == "slack"
+
+    def check(self, slack: SlackSettings) -> None:
+        """Raises SettingsError that says what must still be set for people to sign in with Slack."""
+        if not self.signs_in:
+            return
+        needed = {
+            "web.public_url": self.public_url,
+            "slack.client_id": slack.client_id,
+            "slack.client_secret": slack.client_secret,
+        }
+        if unset := [name for name, value in needed.items() if value is None]:
+            variables = ", ".join(f"RITBOT_{name.replace('.', '__').upper()}" for name in unset)
+            raise SettingsError(f'web.access is "slack": {" and ".join(unset)} must be set ({variables})')
+        at = urlsplit(self.public_url or "")
+        if at.scheme != "https" and at.hostname not in LOOPBACK:
+            raise SettingsError(
+                'web.access is "slack": web.public_url must begin with https://, or Slack sends nobody back'
+            )

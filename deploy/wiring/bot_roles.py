@@ -241,7 +241,7 @@ async def open_listening(
             yield SlackRoles([Role("slack", socket.run, socket.stop)], checks={"slack": socket.check})
         else:
             installing = None
-            if slack.client_id is not None and slack.bot_token is None:
+            if slack.client_id is not None and slack.several:
                 secret = secret_text(slack.client_secret) or ""
                 installing = installer(
                     store, clock, client, client_id=slack.client_id, client_secret=secret, scopes=NEEDED_SCOPES
@@ -255,7 +255,7 @@ async def open_listening(
 async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> AsyncIterator[SlackRoles]:
     """Both roles in one process. Raises BotError, SettingsError."""
     settings = stores.settings
-    settings.slack.check()
+    settings.slack.check(signs_in=settings.web.signs_in)
     async with (
         open_bot_store(settings) as store,
         open_editions(settings) as editions,

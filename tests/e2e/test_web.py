@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import socket
 from pathlib import Path
 
 from playwright.async_api import expect
@@ -14,6 +15,7 @@ from tests.e2e.commands import lay_out, ritbot
 from tests.e2e.roles import get, is_ready, running, until
 from tests.fakes.docsite import DocSite
 from tests.fakes.site import html
+from tests.fakes.slack import FakeSlack
 from tests.play.browser import chromium
 
 QUESTION = "How often should I rotate the signing keys?"
@@ -69,6 +71,44 @@ async def test_serve_shows_them_where_it_is_said_where_people_reach_it(pumpkin: 
         await until(lambda: is_ready(role), "ready", role)
         assert (await get(role, link.path)).status_code == 404
         assert role.end(signal.SIGTERM) == 0
+
+
+async def test_people_sign_in_with_slack_and_out_again(pumpkin: Path, slack: FakeSlack) -> None:
+    """A process of its own that knows Slack by its settings alone; a browser, and the fake Slack in between."""
+    link = cited(pumpkin, QUESTION)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    public_url = f"http://127.0.0.1:{port}"
+    slack.sign_in.redirect_urls = {f"{public_url}/web/signed-in"}
+    env = {
+        "RITBOT_HTTP__PORT": str(port),
+        "RITBOT_WEB__PUBLIC_URL": public_url,
+        "RITBOT_WEB__ACCESS": "slack",
+        "RITBOT_SLACK__BOT_TOKEN": slack.bot_token,
+        "RITBOT_SLACK__API_URL": slack.base_url,
+        "RITBOT_SLACK__CLIENT_ID": slack.client_id,
+        "RITBOT_SLACK__CLIENT_SECRET": slack.client_secret,
+    }
+    with running(pumpkin, "web", env=env) as role:
+        await until(lambda: is_ready(role), "ready", role)
+        async with chromium() as browser:
+            page = await browser.new_page(viewport={"width": 390, "height": 900})
+            slack.sign_in.browser = slack.person("Gil", guest="single").user
+            await page.goto(f"{public_url}/n/{link.node}?show")
+            await expect(page.get_by_role("heading", level=1)).to_have_text("You are not let in")
+            slack.sign_in.browser = slack.person("Ada").user
+            await page.goto(f"{public_url}/n/{link.node}?show")
+            await expect(page.get_by_role("heading", level=1)).to_have_text("Rotating keys")
+            assert page.url == f"{public_url}/n/{link.node}?show"
+            await expect(page.get_by_text("Signed in as Ada.")).to_be_visible()
+            assert await page.evaluate("document.cookie") == ""
+            await page.get_by_role("button", name="Sign out").click()
+            await expect(page.get_by_role("heading", level=1)).to_have_text("You are signed out")
+            assert await page.context.cookies() == []
+        assert role.end(signal.SIGTERM) == 0
+    logged = " ".join(map(str, role.events))
+    assert "signed_in" in logged
+    assert slack.client_secret not in logged
 
 
 async def test_a_browser_lands_on_the_words_through_the_link(pumpkin: Path) -> None:

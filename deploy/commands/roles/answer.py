@@ -31,7 +31,7 @@ def command(config: Config = None, folder: Folder = None) -> None:
 async def answer(settings: Settings, console: Console) -> None:
     """The answer workers until SIGINT or SIGTERM; what is in hand then is finished. Raises IngestError, BotError,
     SettingsError."""
-    settings.slack.check(listens=False)
+    settings.slack.check(listens=False, signs_in=settings.web.signs_in)
     health = Health()
     known = known_sites(settings, settings.index.folder)
     async with (

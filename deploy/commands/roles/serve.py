@@ -82,14 +82,12 @@ async def _web_routes(stack: AsyncExitStack, stores: Stores, known: KnownSites) 
     settings = stores.settings
     if settings.web.public_url is None:
         return ()
-    from deploy.wiring.bot_store import open_bot_store
     from deploy.wiring.permalinks import finder, open_permalinks
-    from deploy.wiring.web import web_routes
+    from deploy.wiring.web import open_web
 
     find = finder(stores, known.languages())
     permalinks = await stack.enter_async_context(open_permalinks(settings, stores.trees, find))
-    store = await stack.enter_async_context(open_bot_store(settings, left_sealed=True))
-    return web_routes(settings, permalinks, store)
+    return await stack.enter_async_context(open_web(settings, permalinks))
 
 
 def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:

@@ -70,7 +70,7 @@ def _init(context: typer.Context, config: Config = None, folder: Folder = None) 
 
 async def listen(settings: Settings, console: Console) -> None:
     """Slack's listeners until SIGINT or SIGTERM. Raises IngestError, BotError, SettingsError."""
-    settings.slack.check()
+    settings.slack.check(signs_in=settings.web.signs_in)
     health = Health()
     known = known_sites(settings, settings.index.folder)
     async with (
@@ -98,8 +98,7 @@ def steps(settings: Settings) -> list[str]:
     """What is to be done, in order."""
     if settings.slack.mode == "socket":
         return [CREATE, PASTE, *TOKEN, SOCKET, LAST]
-    several = settings.slack.client_id is not None
-    return [CREATE, PASTE, HTTP, SECRET, *(SEVERAL if several else TOKEN), LAST]
+    return [CREATE, PASTE, HTTP, SECRET, *(SEVERAL if settings.slack.several else TOKEN), LAST]
 
 
 async def init(settings: Settings, console: Console) -> int:

@@ -12,10 +12,9 @@ from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.roles import Role, run_roles, stopped_by_signals
 from deploy.settings.root import Settings
-from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.permalinks import open_permalinks
 from deploy.wiring.stores import open_trees
-from deploy.wiring.web import web_routes
+from deploy.wiring.web import open_web
 from ingest.errors import SiteUnusable
 
 NOWHERE = Permalink("0")
@@ -27,7 +26,8 @@ def command(config: Config = None, folder: Folder = None) -> None:
 
 
 async def web(settings: Settings, console: Console) -> None:
-    """Until SIGINT or SIGTERM. Works beside a process that holds the data folder. Raises IngestError, SettingsError."""
+    """Until SIGINT or SIGTERM. Works beside a process that holds the data folder. Raises IngestError, BotError,
+    SettingsError."""
     if no_index(settings):
         raise SiteUnusable(f"There is no index at {settings.index.folder}. Run: ritbot index FOLDER or URL.")
     health = Health()
@@ -35,9 +35,9 @@ async def web(settings: Settings, console: Console) -> None:
         serving(health.app, settings.http) as address,
         open_trees(settings) as trees,
         open_permalinks(settings, trees) as permalinks,
-        open_bot_store(settings, left_sealed=True) as store,
+        open_web(settings, permalinks) as routes,
     ):
-        health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, web_routes(settings, permalinks, store))
+        health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, routes)
         with stopped_by_signals() as stop:
             shown = settings.web.public_url or address
             console.print(

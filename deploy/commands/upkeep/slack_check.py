@@ -25,12 +25,13 @@ async def slack_findings(settings: Settings) -> AsyncIterator[Finding]:
     if not slack.wanted:
         return
     try:
-        slack.check()
+        slack.check(signs_in=settings.web.signs_in)
+        settings.web.check(slack)
     except SettingsError as error:
         yield Finding(False, "Slack: not everything is set", str(error))
     if slack.bot_token is not None:
         yield await _workspace(settings, slack.bot_token.get_secret_value())
-    elif slack.mode == "http" and slack.client_id is not None:
+    elif slack.several:
         async for finding in _installed(settings):
             yield finding
     if slack.mode == "socket" and slack.app_token is not None:

@@ -147,6 +147,7 @@ def user_info(call: Call) -> Json:
             "name": user.handle,
             "real_name": user.name,
             "is_bot": bool(user.bot_id),
+            "deleted": user.deleted,
             "is_admin": user.admin,
             "is_owner": user.admin,
             "is_restricted": bool(user.guest),

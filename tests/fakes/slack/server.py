@@ -33,6 +33,7 @@ from tests.fakes.slack.events import SCOPE_OF, Carrier, Deliveries, Events, Sock
 from tests.fakes.slack.limits import Rates
 from tests.fakes.slack.methods import Recorded
 from tests.fakes.slack.person import Person
+from tests.fakes.slack.sign_in import SignIn
 from tests.fakes.slack.state import (
     Channel,
     Clock,
@@ -87,7 +88,8 @@ class FakeSlack:
             "client_id": self.client_id,
             "client_secret": self.client_secret,
         }
-        self.api = WebApi(self.state, self.events, self.rates, self.faults, self.socket, credentials)
+        self.sign_in = SignIn(self.state, self.client_id, self.client_secret)
+        self.api = WebApi(self.state, self.events, self.rates, self.faults, self.socket, self.sign_in, credentials)
         self.webhook: Webhook | None = None
         self.url = ""
         self._scopes = frozenset(scopes)
@@ -101,7 +103,7 @@ class FakeSlack:
     # --- opening and closing
 
     def routes(self) -> list[web.AbstractRouteDef]:
-        return [web.get("/link", self.socket.link), *self.api.routes()]
+        return [web.get("/link", self.socket.link), *self.api.routes(), *self.sign_in.routes()]
 
     async def __aenter__(self) -> Self:
         application = web.Application(client_max_size=64 * 1024 * 1024)

@@ -49,6 +49,8 @@ class User:
     bot_id: str = ""
     guest: Guest = ""
     admin: bool = False
+    deleted: bool = False
+    """Its account is switched off."""
 
     @property
     def handle(self) -> str:

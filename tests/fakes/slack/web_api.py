@@ -31,6 +31,7 @@ from tests.fakes.slack import messages, methods
 from tests.fakes.slack.events import Events, SocketMode
 from tests.fakes.slack.limits import Rates
 from tests.fakes.slack.methods import Call, Method, Recorded, Refused
+from tests.fakes.slack.sign_in import SignIn
 from tests.fakes.slack.state import Installation, Json, State
 
 
@@ -117,6 +118,7 @@ class WebApi:
         rates: Rates,
         faults: Faults,
         socket: SocketMode,
+        sign_in: SignIn,
         credentials: Mapping[str, str],
     ) -> None:
         """`credentials`: app_id, app_token, client_id, client_secret."""
@@ -127,6 +129,7 @@ class WebApi:
         self._rates = rates
         self._faults = faults
         self._socket = socket
+        self._sign_in = sign_in
         self._credentials = credentials
 
     def routes(self) -> list[web.RouteDef]:
@@ -159,10 +162,10 @@ class WebApi:
         headers: dict[str, str] = {}
         status = 200
         try:
-            if method in ("oauth.v2.access", "apps.connections.open"):
-                body = (
-                    self._exchange(request, arguments) if method.startswith("oauth") else self._connect(request, token)
-                )
+            if method == "apps.connections.open":
+                body = self._connect(request, token)
+            elif method in ("oauth.v2.access", "openid.connect.token"):
+                body = self._exchange(request, method, arguments)
             else:
                 body = {"ok": True, **self._run(request, method, arguments, token, by)}
         except Refused as refused:
@@ -199,7 +202,7 @@ class WebApi:
         url = request.url.origin().with_scheme("ws") / "link"
         return {"ok": True, "url": str(url.with_query(ticket=self._socket.ticket()))}
 
-    def _exchange(self, request: web.Request, arguments: Json) -> Json:
+    def _exchange(self, request: web.Request, method: str, arguments: Json) -> Json:
         named = arguments.get("client_id"), arguments.get("client_secret")
         with_basic = request.headers.get("Authorization", "")
         if with_basic.startswith("Basic "):
@@ -212,6 +215,8 @@ class WebApi:
             return {"ok": False, "error": "invalid_client_id"}
         if named[1] != self._credentials["client_secret"]:
             return {"ok": False, "error": "bad_client_secret"}
+        if method.startswith("openid"):
+            return self._sign_in.token(arguments, str(request.url.origin()))
         return methods.exchange(self._state, self._credentials["app_id"], str(arguments.get("code", "")))
 
     def _spoiled(self, request: web.Request, fault: Fault) -> web.Response:

@@ -13,7 +13,9 @@ import yaml  # type: ignore[import-untyped]
 from bot.slack.inbound.app import ASK_COMMAND, CITE_COMMAND, CITE_SHORTCUT, RITBOT_COMMAND, SHORTCUT
 from bot.slack.inbound.http_mode import EVENTS_PATH
 from bot.slack.inbound.oauth import REDIRECT_PATH
+from bot.slack.inbound.sign_in import SCOPES as SIGN_IN_SCOPES
 from bot.slack.workspaces import NEEDED_SCOPES
+from bot.web.sign_in import SIGNED_IN_PATH
 from tests.fakes.slack import web_api
 from tests.fakes.slack.events import SCOPE_OF
 
@@ -105,3 +107,10 @@ def test_over_http_every_address_is_one_that_ritbot_serves() -> None:
     assert over_http["settings"]["interactivity"]["request_url"] == called
     assert {command["url"] for command in over_http["features"]["slash_commands"]} == {called}
     assert over_http["oauth_config"]["redirect_urls"] == [f"https://ritbot.example.com{REDIRECT_PATH}"]
+
+
+def test_for_signing_in_it_names_where_slack_sends_people_back_to_and_what_it_may_tell() -> None:
+    oauth = yaml.safe_load(TEXT.replace("#sign-in ", ""))["oauth_config"]
+    assert oauth["redirect_urls"] == [f"https://kb.example.com{SIGNED_IN_PATH}"]
+    assert oauth["scopes"]["user"] == SIGN_IN_SCOPES.split()
+    assert "user" not in MANIFEST["oauth_config"]["scopes"]

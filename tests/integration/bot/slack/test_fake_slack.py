@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from aiohttp import ClientSession
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -699,6 +701,42 @@ async def test_a_workspace_is_installed_by_a_code(slack: FakeSlack) -> None:
     assert granted["team"]["id"] == other.id
     assert (await client.auth_test(token=granted["access_token"]))["team_id"] == other.id
     assert await error(client.oauth_v2_access(**secrets, code=code)) == "invalid_code"
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted", "refusal"),
+    [
+        ({}, {}, ""),
+        ({"client_id": "9.9"}, {}, "invalid_client_id"),
+        ({"response_type": "token"}, {}, "invalid_response_type"),
+        ({"scope": "profile"}, {}, "invalid_scope"),
+        ({"scope": "openid users:read"}, {}, "invalid_scope"),
+        ({"redirect_uri": "https://evil.example/web/signed-in"}, {}, "bad_redirect_uri"),
+        ({"code_challenge": "x"}, {}, "PKCE"),
+        ({}, {"code": "x"}, "invalid_code"),
+        ({}, {"redirect_uri": "https://kb.example.test/other"}, "bad_redirect_uri"),
+        ({}, {"client_secret": "no"}, "bad_client_secret"),
+        ({}, {"grant_type": "password"}, "invalid_grant_type"),
+    ],
+)
+async def test_signing_in_is_as_strict_as_slack(
+    slack: FakeSlack, asked: dict[str, str], granted: dict[str, str], refusal: str
+) -> None:
+    slack.sign_in.redirect_urls = {"https://kb.example.test/web/signed-in"}
+    slack.sign_in.browser = slack.person("Ada").user
+    back = {"redirect_uri": "https://kb.example.test/web/signed-in"}
+    request = {"response_type": "code", "scope": "openid", "client_id": slack.client_id, "nonce": "n", **back, **asked}
+    async with ClientSession() as browser:
+        async with browser.get(f"{slack.url}/openid/connect/authorize", params=request, allow_redirects=False) as page:
+            if page.status != 302:
+                assert refusal
+                assert refusal in await page.text()
+                return
+            code = parse_qs(urlsplit(page.headers["Location"]).query)["code"][0]
+        wanted = {"client_id": slack.client_id, "client_secret": slack.client_secret, "code": code, **back, **granted}
+        for expected in (refusal, "invalid_code" if refusal in ("", "bad_redirect_uri") else refusal):
+            async with browser.post(f"{slack.base_url}openid.connect.token", data=wanted) as answer:
+                assert (await answer.json()).get("error", "") == expected
 
 
 # --- what goes wrong on demand

@@ -19,7 +19,8 @@ from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from bot.store.sqlite_editions import SqliteEditions
 from bot.web.access import OpenAccess, ProxyAccess, WebAccess
-from bot.web.app import HEADERS, NodeWeb
+from bot.web.app import NodeWeb
+from bot.web.responses import HEADERS
 from deploy.serving.http import serving
 from deploy.settings.process import HttpSettings
 from ingest.errors import StoreUnavailable
