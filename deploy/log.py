@@ -51,8 +51,11 @@ SECRET_TEXT = re.compile(r"(?<=://)[^/\s@]+(?=@)|(?<=Bearer )\S+", re.IGNORECASE
 """User and password in an address, and bearer tokens, inside other text."""
 
 
-def configure(log: LogSettings, *, server: bool = False, stream: TextIO | None = None) -> None:
-    """Send everything to `stream` (None: stderr). May be called again; the last call holds."""
+def configure(
+    log: LogSettings, *, server: bool = False, stream: TextIO | None = None, observe: Processor | None = None
+) -> None:
+    """Send everything to `stream` (None: stderr). `observe` sees every event, also those that are not logged. May be
+    called again; the last call holds."""
     stream = stream or sys.stderr
     level = _level(log, server)
     shared: list[Processor] = [
@@ -61,12 +64,30 @@ def configure(log: LogSettings, *, server: bool = False, stream: TextIO | None =
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[Counted(), *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        processors=[
+            *([observe] if observe else []),
+            FromLevel(level),
+            Counted(),
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
     _handle(_formatter(log, shared, colors=stream.isatty()), level, stream)
     logging.captureWarnings(True)
+
+
+class FromLevel:
+    """A processor: events below the level go no further."""
+
+    def __init__(self, level: int) -> None:
+        self._level = level
+
+    def __call__(self, _: WrappedLogger, name: str, event: EventDict) -> EventDict:
+        if logging.getLevelNamesMapping()[name.upper()] < self._level:
+            raise structlog.DropEvent
+        return event
 
 
 class Counted:

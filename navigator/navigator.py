@@ -119,13 +119,18 @@ class Navigator:
                 strategy=chosen.name,
                 model=self._model.name,
             )
+            usage = answer.trace.usage
             log.info(
                 "question_answered",
                 outcome=answer.outcome,
+                strategy=chosen.name,
                 calls=answer.trace.calls,
                 read=len(answer.trace.passages),
                 cited=len(answer.sources),
                 seconds=round(answer.trace.seconds, 2),
+                tokens_read=usage.read_tokens,
+                tokens_written=usage.output_tokens,
+                cost=usage.cost,
             )
             return answer
 

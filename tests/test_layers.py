@@ -45,6 +45,7 @@ VENDORS = {
     "numpy": ("ingest/embedding/minilm.py", "navigator/evaluation/statistics.py", "navigator/extracts/model.py"),
     "openvino": ("ingest/embedding/minilm.py",),
     "opensearchpy": ("ingest/stores/cluster/opensearch.py",),
+    "prometheus_client": ("deploy/serving/metrics.py",),
     "protego": ("ingest/sites/*.py",),
     "pydantic": (
         "bot/codec.py",

@@ -23,7 +23,7 @@ from bot.answering.lease import Lease, LeaseTimings, claim
 from bot.answering.progress import ProgressRelay
 from bot.answering.quota import Quota, spend
 from bot.errors import DeliveryFailed, LeaseLost
-from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC, dump_ending, ending, load_question
+from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC, dump_ending, ending, load_question, outcome
 from bot.model import ChannelSettings, Exchange, ExchangeState, Posted, Question
 from bot.ports import AnswerMessage, BotStore, Delivery
 from ingest.errors import INSTALLATION, StoreUnavailable, Undecodable
@@ -287,7 +287,7 @@ class AnswerService:
             await self._keep_cited(over)
         await self._events.append(ANSWERS_TOPIC, over.question.id, dump_ending(ending(over)))
         await lease.change(ended)
-        log.info("question_over", state=state, outcome=answer.outcome if answer else None)
+        log.info("question_over", outcome=outcome(over))
 
 
 def _answered(exchange: Exchange, answer: Answer) -> Exchange:

@@ -140,4 +140,5 @@ class ChangeNotes:
             return replace(now, note=ChangeNote(due_at=again, ts=ts, unsent=unsent))
 
         await changed(self._store, question, ended)
-        log.info("note_sent", question=question, posted=bool(ts), unsent=unsent)
+        result = "unsent" if unsent else "posted" if ts != note.ts else "marked"
+        log.info("note_sent", question=question, result=result, unsent=unsent)

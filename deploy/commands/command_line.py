@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.text import Text
+from structlog.typing import Processor
 
 from bot.errors import BotError
 from bot.terminal.console import SafeConsole
@@ -56,8 +57,14 @@ def settings_of(
         errors.print(Text(notice, style="yellow"), soft_wrap=True)
     if folder is not None:
         settings = settings.model_copy(update={"index": settings.index.model_copy(update={"folder": folder})})
-    log.configure(settings.log, server=server)
+    log.configure(settings.log, server=server, observe=_metrics() if server else None)
     return settings
+
+
+def _metrics() -> Processor:
+    from deploy.serving.metrics import PROCESS  # what commands at the terminal do not need
+
+    return PROCESS.observe
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

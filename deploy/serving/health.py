@@ -1,7 +1,8 @@
-"""How a process says that it is well: GET /healthz and GET /readyz, beside what its roles mount.
+"""How a process says that it is well: GET /healthz, GET /readyz and GET /metrics, beside what its roles mount.
 
 /healthz: the process runs and its loop turns; 200 until a role has died. /readyz: it can do its work now; 503 while it
 starts or ends and while something that it needs does not answer. Both answer JSON that says what is wrong, in plain words.
+/metrics: its numbers, from the start on (deploy.serving.metrics).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import structlog
 from starlette.applications import Starlette
@@ -18,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from bot.errors import BotError
 from deploy.log import HIDDEN, SECRET_TEXT
+from deploy.serving.metrics import PROCESS, Gauges, Metrics
 from ingest.errors import IngestError
 
 log = structlog.get_logger()
@@ -26,25 +29,34 @@ Check = Callable[[], Awaitable[object]]
 """Asks something that a role needs whether it is there; what it raises says why not."""
 
 MAX_CHECK_SECONDS = 5.0
-"""Seconds that a check may take."""
+"""Seconds that a check, or reading a gauge, may take."""
 
 
 class Health:
     """`app` serves it. Starting until `ready`, well until `ends` or until a role `died`. `within`: seconds for a check."""
 
-    def __init__(self, within: float = MAX_CHECK_SECONDS) -> None:
+    def __init__(self, within: float = MAX_CHECK_SECONDS, metrics: Metrics = PROCESS) -> None:
         self._within = within
+        self._metrics = metrics
         self._state = "starting"
         self._checks: Mapping[str, Check] = {}
+        self._gauges: Gauges = {}
         self._died: dict[str, str] = {}
         self.app = Starlette(
-            routes=[Route("/healthz", self._healthz), Route("/readyz", self._readyz)],
+            routes=[
+                Route("/healthz", self._healthz),
+                Route("/readyz", self._readyz),
+                Route("/metrics", self._metrics_page),
+            ],
             exception_handlers={404: self._not_there},
         )
 
-    def ready(self, checks: Mapping[str, Check], routes: Sequence[BaseRoute] = ()) -> None:
-        """Everything is open. `checks` by what they are about; `routes` are served from now on."""
+    def ready(
+        self, checks: Mapping[str, Check], routes: Sequence[BaseRoute] = (), gauges: Gauges = MappingProxyType({})
+    ) -> None:
+        """Everything is open. `checks` by what they are about; `routes` are served, and `gauges` read, from now on."""
         self._checks = checks
+        self._gauges = gauges
         self.app.router.routes.extend(routes)
         self._state = "ready"
 
@@ -67,6 +79,12 @@ class Health:
         checks = dict(zip(self._checks, results, strict=True))
         well = all(result == "ok" for result in results)
         return JSONResponse({"status": "ready" if well else "not ready", "checks": checks}, 200 if well else 503)
+
+    async def _metrics_page(self, request: Request) -> Response:
+        ready = self._state == "ready" and not self._died
+        accept = request.headers.get("accept", "")
+        body, kind = await self._metrics.page(accept, self._gauges, ready=ready, within=self._within)
+        return Response(body, headers={"content-type": kind})
 
     async def _tried(self, name: str, check: Check) -> str:
         try:

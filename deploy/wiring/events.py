@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from bot.answering.service import ANSWER_GROUP
+from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC
+from bot.staleness.judging import GIVEN_GROUP, STALENESS_GROUP
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
 from deploy.settings.stores import EventsSettings
 from deploy.wiring.stores import SystemClock
 from ingest.events.announce import Tell, tell_nodes
+from ingest.events.dead_letters import DEAD_LETTER_GROUP
 from ingest.events.sqlite import SqliteEventLog
-from ingest.events.topics import Keeping
+from ingest.events.topics import NODES, PAGES, Keeping, dead_topic
+from ingest.indexing.service import INDEXER_GROUP
 from ingest.model import PageRecord
 from ingest.ports import EventLog
 
 if TYPE_CHECKING:
     from ingest.events.kafka.event_log import KafkaEventLog
+
+GROUPS = {PAGES: INDEXER_GROUP, NODES: STALENESS_GROUP, QUESTIONS_TOPIC: ANSWER_GROUP, ANSWERS_TOPIC: GIVEN_GROUP}
+"""The topics whose records are handled, and can fail, each with the group that handles them."""
+ASKED_TOPICS = (QUESTIONS_TOPIC, NODES, ANSWERS_TOPIC)
+"""Those that are handled where people ask in Slack, and else by nobody."""
+
+
+async def events_waiting(events: EventLog, topics: Iterable[str]) -> Mapping[str, int]:
+    """By topic. Raises StoreUnavailable."""
+    return {topic: await events.lag(topic, GROUPS[topic]) for topic in topics}
+
+
+async def dead_letters_waiting(events: EventLog) -> Mapping[str, int]:
+    """By the topic that they come from; none is read. Raises StoreUnavailable."""
+    return {topic: await events.lag(dead_topic(topic), DEAD_LETTER_GROUP) for topic in GROUPS}
 
 
 @asynccontextmanager

@@ -105,7 +105,15 @@ class Indexer:
             except Conflict:
                 log.info("record_race_lost", key=event.key, seq=event.seq)
                 continue
-            log.debug("event_handled", key=event.key, seq=event.seq, kind=outcome.kind, reason=outcome.reason)
+            log.debug(
+                "event_handled",
+                key=event.key,
+                seq=event.seq,
+                kind=outcome.kind,
+                reason=outcome.reason,
+                embedded=outcome.embedded,
+                kept=outcome.chunks - outcome.embedded,
+            )
             return outcome
 
     async def _handle(self, event: PageEvent) -> Outcome:

@@ -45,6 +45,12 @@ class Served:
     def said(self) -> str:
         return (self.folder / "said").read_text(encoding="utf-8")
 
+    @property
+    def address(self) -> str:
+        found = re.search(r"health +(http://127\.0\.0\.1:\d+)/readyz", self.said)
+        assert found, self.said
+        return found[1]
+
     def events(self, name: str) -> list[dict[str, Any]]:
         lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
         return [event for line in lines if line.startswith("{") and (event := json.loads(line)).get("event") == name]
@@ -91,10 +97,8 @@ def told(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
 
 
 def test_it_says_where_it_listens_and_what_it_watches(served: Served) -> None:
-    address = re.search(r"health +(http://127\.0\.0\.1:\d+)/readyz", served.said)
-    assert address, served.said
     for path in ("/healthz", "/readyz"):
-        with urllib.request.urlopen(address[1] + path, timeout=10) as answer:
+        with urllib.request.urlopen(served.address + path, timeout=10) as answer:
             assert answer.status == 200
     assert "/data/socket)" in served.said
     assert "watches    pumpkin (" in served.said
@@ -114,6 +118,20 @@ def test_a_question_beside_it_is_answered_by_it_and_loads_no_model_itself(served
     assert len(served.events("question_answered")) == before + 1
     assert "navigator" in done.modules
     assert done.modules.isdisjoint({"openvino", "torch", "transformers", "qdrant_edge", "anthropic", "starlette"})
+
+
+def test_its_numbers_say_what_it_indexed_what_it_answered_and_what_waits(served: Served) -> None:
+    ritbot(served.folder, "ask", QUESTION)
+    with urllib.request.urlopen(served.address + "/metrics", timeout=10) as answer:
+        numbers = dict(line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[0] != "#")
+    made, answered = served.events("event_handled"), served.events("question_answered")
+    assert float(numbers['ritbot_page_events_total{kind="new"}']) == len(PUMPKIN)
+    assert float(numbers["ritbot_embeddings_made_total"]) == sum(event["embedded"] for event in made) > 0
+    assert float(numbers["ritbot_citations_total"]) == sum(event["cited"] for event in answered) > 0
+    assert float(numbers["ritbot_answer_seconds_count"]) == len(answered)
+    assert (numbers["ritbot_ready"], numbers['ritbot_events_waiting{topic="docs.pages"}']) == ("1.0", "0.0")
+    assert time.time() - float(numbers['ritbot_site_looked_at_timestamp_seconds{site="pumpkin"}']) < 600
+    assert numbers['ritbot_site_trouble{site="pumpkin"}'] == "0.0"
 
 
 @pytest.mark.parametrize(

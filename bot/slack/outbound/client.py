@@ -12,12 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 import aiohttp
+import structlog
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.webhook_response import WebhookResponse
 
 from bot.errors import DeliveryFailed
 from ingest.retry import RetryPolicy, Sleep, retry_after, retrying
+
+log = structlog.get_logger()
 
 JsonObject = dict[str, Any]
 
@@ -61,12 +64,19 @@ async def call(
     async def once() -> JsonObject:
         try:
             async with asyncio.timeout(within):
-                return _data(await method(**arguments))
+                said = _data(await method(**arguments))
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
             refused = _translated(error)
-            if limited and refused.code in _SURELY_NOT_DONE:
+            limit_hit = refused.code in _SURELY_NOT_DONE
+            called("ratelimited" if limit_hit else "refused" if refused.code else "no_answer")
+            if limited and limit_hit:
                 limited(refused.after)
             raise refused from error
+        called("ok")
+        return said
+
+    def called(result: str) -> None:
+        log.debug("slack_called", method=getattr(method, "__name__", "another"), result=result)
 
     def passing(error: Exception) -> float | None:
         if isinstance(error, SlackRefused) and error.passing and (again or error.code in _SURELY_NOT_DONE):

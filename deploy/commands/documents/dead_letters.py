@@ -9,19 +9,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from bot.events import ANSWERS_TOPIC, QUESTIONS_TOPIC
 from bot.freshness import ago
 from bot.terminal.console import print_json
 from deploy.commands.command_line import AsJson, Config, Folder, console, fail, needs_index, run, settings_of
 from deploy.settings.root import Settings
-from deploy.wiring.events import open_events
+from deploy.wiring.events import GROUPS, open_events
 from ingest.counted import counted, verb
-from ingest.events.dead_letters import DEAD_LETTER_GROUP, KeptLetter, dead_letters, send_again, settle
-from ingest.events.topics import NODES, PAGES, dead_topic
-from ingest.ports import EventLog
-
-TOPICS = (PAGES, NODES, QUESTIONS_TOPIC, ANSWERS_TOPIC)
-"""Those whose records are handled, and can fail."""
+from ingest.events.dead_letters import KeptLetter, dead_letters, send_again, settle
 
 
 def command(
@@ -46,7 +40,7 @@ def command(
 async def list_letters(settings: Settings, console: Console, *, as_json: bool) -> int:
     """All that are kept, oldest first, each with the reason. Raises IngestError."""
     async with open_events(settings) as events:
-        found = [kept for topic in TOPICS async for kept in dead_letters(events, topic)]
+        found = [kept for topic in GROUPS async for kept in dead_letters(events, topic)]
     found.sort(key=lambda kept: kept.since)
     if as_json:
         print_json([_fields(kept) for kept in found])
@@ -69,19 +63,14 @@ async def act(settings: Settings, console: Console, *, replay: str | None) -> in
     Raises IngestError."""
     async with open_events(settings) as events:
         if replay is None or replay == "all":
-            count = sum([await settle(events, topic, again=replay is not None) for topic in TOPICS])
+            count = sum([await settle(events, topic, again=replay is not None) for topic in GROUPS])
             console.print(f"{counted(count, 'dead letter')} {'sent back' if replay else 'let be'}.")
             return 0
-        count = sum([await send_again(events, topic, replay) for topic in TOPICS])
+        count = sum([await send_again(events, topic, replay) for topic in GROUPS])
     console.print(
         f"{counted(count, 'dead letter')} of {replay} sent back." if count else f"There are none of {replay}."
     )
     return 0 if count else 1
-
-
-async def waiting(events: EventLog) -> int:
-    """How many wait, without reading them."""
-    return sum([await events.lag(dead_topic(topic), DEAD_LETTER_GROUP) for topic in TOPICS])
 
 
 def _fields(kept: KeptLetter) -> dict[str, object]:

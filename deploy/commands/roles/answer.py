@@ -20,7 +20,8 @@ from deploy.wiring.bot_roles import (
     staleness_roles,
 )
 from deploy.wiring.bot_store import open_bot_store, open_editions
-from deploy.wiring.events import open_events
+from deploy.wiring.events import ASKED_TOPICS, open_events
+from deploy.wiring.gauges import event_gauges
 from deploy.wiring.stores import open_stores
 
 
@@ -45,7 +46,8 @@ async def answer(settings: Settings, console: Console) -> None:
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
         ) as service,
     ):
-        health.ready(answering_checks(events, store, workspaces) | {"search index": stores.index.count})
+        checks = {**answering_checks(events, store, workspaces), "search index": stores.index.count}
+        health.ready(checks, gauges=event_gauges(events, ASKED_TOPICS))
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             roles = [answer_role(service), *staleness_roles(stores, events, store, delivery)]

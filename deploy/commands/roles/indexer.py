@@ -15,8 +15,10 @@ from deploy.settings.known_sites import known_sites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
+from deploy.wiring.gauges import event_gauges
 from deploy.wiring.ingest_roles import indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.stores import open_stores
+from ingest.events.topics import PAGES
 from ingest.model import Site
 
 
@@ -41,7 +43,7 @@ async def index_events(settings: Settings, sites: Mapping[str, Site], console: C
         open_events(settings) as events,
         open_indexing(stores, events, sites) as service,
     ):
-        health.ready(indexing_checks(stores.trees, events, stores))
+        health.ready(indexing_checks(stores.trees, events, stores), gauges=event_gauges(events, [PAGES]))
         with stopped_by_signals() as stop:
             console.print(f"Indexing {', '.join(sites)}. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles([indexer_role(service)], stop, health)

@@ -21,10 +21,12 @@ from deploy.serving.roles import SlackRoles, run_roles, stopped_by_signals
 from deploy.settings.known_sites import KnownSites, remember
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED as SLACK
-from deploy.wiring.events import open_events
+from deploy.wiring.events import ASKED_TOPICS, open_events
+from deploy.wiring.gauges import event_gauges, site_gauges
 from deploy.wiring.ingest_roles import Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import Stores, open_stores
+from ingest.events.topics import PAGES
 from ingest.model import Site
 from ingest.ports import EventLog
 
@@ -57,7 +59,9 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
         talking = await stack.enter_async_context(_talking(stores, events, known))
         shown = await _web_routes(stack, stores, known)
         needed = {**indexing_checks(stores.trees, events, stores), **talking.checks}
-        health.ready(needed, [*watching.routes(), *talking.routes, *shown])
+        topics = [PAGES, *(ASKED_TOPICS if settings.slack.wanted else ())]
+        gauges = {**event_gauges(events, topics), **site_gauges(stores.trees, indexed)}
+        health.ready(needed, [*watching.routes(), *talking.routes, *shown], gauges)
         roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
         with stopped_by_signals() as stop:
             _say_hello(console, settings, sites, address, asks=bool(local))

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from bot.events import QUESTIONS_TOPIC
 from deploy.commands.command_line import Config, Folder, console, run, settings_of
 from deploy.commands.display import show_findings
 from deploy.commands.upkeep.slack_check import slack_findings
@@ -22,6 +23,7 @@ from deploy.settings.slack import CALLED
 from deploy.wiring.bot_roles import answering_checks, open_listening, open_workspaces
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
+from deploy.wiring.gauges import event_gauges
 from deploy.wiring.permalinks import open_permalinks
 from deploy.wiring.stores import open_trees
 
@@ -82,7 +84,8 @@ async def listen(settings: Settings, console: Console) -> None:
         open_permalinks(settings, trees) as permalinks,
         open_listening(settings, events, store, workspaces, trees, permalinks, known) as listening,
     ):
-        health.ready({**answering_checks(events, store, workspaces), **listening.checks}, listening.routes)
+        checks = {**answering_checks(events, store, workspaces), **listening.checks}
+        health.ready(checks, listening.routes, event_gauges(events, [QUESTIONS_TOPIC]))
         with stopped_by_signals() as stop:
             console.print(f"Listening to Slack. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             await run_roles(listening.roles or [_until(stop)], stop, health)

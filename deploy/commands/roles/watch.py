@@ -17,10 +17,12 @@ from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.known_sites import remember
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events
+from deploy.wiring.gauges import event_gauges, site_gauges
 from deploy.wiring.ingest_roles import DEFAULT_PACE, Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import SystemClock, open_stores, open_trees
 from ingest.counted import counted
+from ingest.events.topics import PAGES
 from ingest.indexing.parse_process import ParseProcess
 from ingest.model import Site
 from ingest.watch.report import accept
@@ -57,7 +59,8 @@ async def _watch_alone(
     clock = SystemClock()
     async with open_trees(settings) as trees, open_events(settings) as events, ParseProcess() as parser:
         watching = Watching(settings, sites, trees=trees, events=events, parser=parser, clock=clock, pace=pace)
-        health.ready(indexing_checks(trees, events), watching.routes())
+        gauges = {**event_gauges(events, [PAGES]), **site_gauges(trees, [site.name for site in sites])}
+        health.ready(indexing_checks(trees, events), watching.routes(), gauges)
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
             await run_roles(watching.roles(), stop, health)
@@ -84,7 +87,8 @@ async def _watch_and_index(
         watching = Watching(
             settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock, pace=pace
         )
-        health.ready(indexing_checks(stores.trees, events, stores), watching.routes())
+        gauges = {**event_gauges(events, [PAGES]), **site_gauges(stores.trees, by_name)}
+        health.ready(indexing_checks(stores.trees, events, stores), watching.routes(), gauges)
         with stopped_by_signals() as stop:
             console.print(hello, soft_wrap=True)
             await run_roles([*watching.roles(), indexer_role(service), *local], stop, health)

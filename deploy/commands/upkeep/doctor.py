@@ -15,11 +15,10 @@ from rich.console import Console
 
 from deploy.commands.command_line import Config, Folder, console, no_index, run, settings_of
 from deploy.commands.display import Finding, show_findings
-from deploy.commands.documents.dead_letters import waiting
 from deploy.log import HIDDEN, SECRET_TEXT
 from deploy.settings.known_sites import KnownSites, known_sites
 from deploy.settings.root import Settings, config_file
-from deploy.wiring.events import open_events
+from deploy.wiring.events import dead_letters_waiting, events_waiting, open_events
 from deploy.wiring.navigation import anthropic_model
 from deploy.wiring.stores import Stores, open_fetcher, open_stores, open_trees
 from ingest.concurrency import for_each
@@ -28,7 +27,7 @@ from ingest.embedding.weights import MINILM, check_folder, packaged_minilm
 from ingest.errors import FetchFailed, FolderBusy, IngestError, ModelMissing
 from ingest.events.topics import PAGES
 from ingest.indexing.reindex import is_outdated
-from ingest.indexing.service import INDEXER_GROUP, MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
+from ingest.indexing.service import MAX_DEAD_LETTERS_IN_A_ROW, recently_given_up
 from ingest.model import PARSER_VERSION, Site
 from ingest.ports import Fetcher, PageState, TreeStore
 from ingest.watch.report import watch_report
@@ -248,7 +247,8 @@ async def _events(settings: Settings) -> AsyncIterator[Finding]:
     what = f"Kafka at {settings.events.servers}" if settings.events.kind == "kafka" else "a file in the data folder"
     try:
         async with open_events(settings) as events:
-            behind, dead = await events.lag(PAGES, INDEXER_GROUP), await waiting(events)
+            behind = (await events_waiting(events, [PAGES]))[PAGES]
+            dead = sum((await dead_letters_waiting(events)).values())
             in_a_row = await recently_given_up(events, datetime.now(UTC)) if dead else ()
     except IngestError as error:
         yield Finding(False, f"Event log: {what} does not answer", str(error))

@@ -14,11 +14,11 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from rich.console import Console
 
 from bot.events import QUESTIONS_TOPIC
-from deploy.commands.documents.dead_letters import act, list_letters, waiting
+from deploy.commands.documents.dead_letters import act, list_letters
 from deploy.settings.index import IndexSettings
 from deploy.settings.root import Settings
 from deploy.settings.stores import EventsSettings, StoresSettings
-from deploy.wiring.events import open_events
+from deploy.wiring.events import GROUPS, dead_letters_waiting, open_events
 from ingest.errors import StoreUnavailable
 from ingest.events.topics import PAGES
 from ingest.indexing.service import INDEXER_GROUP
@@ -86,7 +86,7 @@ async def test_letters_are_listed_with_reason_and_place_and_sent_back_once(
             "https://d.example/a",
             "https://d.example/b",
         ]
-        assert await waiting(events) == 0
+        assert await dead_letters_waiting(events) == dict.fromkeys(GROUPS, 0)
 
 
 async def test_letters_of_one_key_are_sent_back_and_the_rest_let_be(settings: Settings) -> None:
@@ -95,7 +95,7 @@ async def test_letters_of_one_key_are_sent_back_and_the_rest_let_be(settings: Se
     assert await acted(settings, "https://d.example/c") == (1, "There are none of https://d.example/c.\n")
     assert await acted(settings, None) == (0, "2 dead letters let be.\n")
     async with open_events(settings) as events:
-        assert await waiting(events) == 0
+        assert await dead_letters_waiting(events) == dict.fromkeys(GROUPS, 0)
         assert [record.key for record in await drain(events, PAGES, INDEXER_GROUP)] == ["https://d.example/b"]
 
 

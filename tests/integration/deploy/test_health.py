@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from deploy.serving.health import Health
 from deploy.serving.http import serving
+from deploy.serving.metrics import EVENTS_WAITING, Metrics
 from deploy.settings.messages import SettingsError
 from deploy.settings.process import HttpSettings
 from ingest.errors import IndexMismatch, StoreUnavailable
@@ -23,7 +24,7 @@ ANYWHERE = HttpSettings(port=0)
 
 @pytest.fixture
 def health() -> Health:
-    return Health(within=0.2)
+    return Health(within=0.2, metrics=Metrics())
 
 
 @pytest.fixture
@@ -110,6 +111,23 @@ async def test_what_a_role_mounts_is_there_once_it_is_ready_and_asked_for_again_
     health.ready({}, [Route("/more", lambda _: PlainTextResponse("here"))])
     assert (await client.get("/more")).text == "here"
     assert (await client.get("/less")).status_code == 404
+
+
+async def test_its_numbers_are_there_from_the_start_and_gauges_once_it_is_ready(
+    health: Health, client: httpx.AsyncClient
+) -> None:
+    async def waiting() -> dict[str, float]:
+        return {"docs.pages": 7}
+
+    early = await client.get("/metrics")
+    assert early.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert "ritbot_ready 0.0\n" in early.text
+    health.ready({}, gauges={EVENTS_WAITING: waiting})
+    text = (await client.get("/metrics")).text
+    assert "ritbot_ready 1.0\n" in text
+    assert 'ritbot_events_waiting{topic="docs.pages"} 7.0\n' in text
+    health.died("indexer", IndexMismatch("The index was made by another model"))
+    assert "ritbot_ready 0.0\n" in (await client.get("/metrics")).text
 
 
 async def test_a_port_that_is_taken_is_told_with_the_setting() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from bot.slack.render import actions
 from deploy.commands.cli import COMMANDS
-from deploy.commands.documents.dead_letters import TOPICS
 from deploy.manual.code_map import MAX_MAP_LINE_CHARACTERS, ROOT, line, map_sections, rooms
 from deploy.settings.messages import fields
 from deploy.settings.root import Settings
+from deploy.wiring.events import GROUPS
 from ingest.model import TrailSource
 from navigator.strategies.build import FOR_PEOPLE
 
@@ -135,5 +135,5 @@ def test_every_command_has_its_module_and_every_module_of_a_room_its_command() -
 
 def test_every_topic_whose_records_may_fail_is_in_its_row() -> None:
     texts = "".join(files("topic of events").values())
-    assert len(TOPICS) == 4
-    assert [topic for topic in TOPICS if f'"{topic}"' not in texts] == []
+    assert len(GROUPS) == 4
+    assert [topic for topic in GROUPS if f'"{topic}"' not in texts] == []

@@ -70,6 +70,31 @@ def test_the_level_is_as_set_and_by_default_that_of_the_kind_of_program(
     assert [event["level"] for event in events(stream)] == seen
 
 
+def test_who_observes_sees_every_event_whatever_is_logged() -> None:
+    stream, seen = io.StringIO(), []
+
+    def observe(_: object, level: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        seen.append((level, event["event"]))
+        return event
+
+    configure(LogSettings(level="error", format="json"), server=True, stream=stream, observe=observe)
+    log = structlog.get_logger()
+    log.debug("looked_at")
+    log.warning("client_left")
+    log.warning("client_left")
+    try:
+        raise ValueError
+    except ValueError:
+        log.exception("page_failed")
+    assert seen == [
+        ("debug", "looked_at"),
+        ("warning", "client_left"),
+        ("warning", "client_left"),
+        ("error", "page_failed"),
+    ]
+    assert [event["event"] for event in events(stream)] == ["page_failed"]
+
+
 def test_the_console_form_is_for_people_and_coloured_on_a_terminal_only() -> None:
     plain, terminal = io.StringIO(), Terminal()
     for stream in (plain, terminal):
