@@ -14,7 +14,7 @@ from typing import Literal
 
 from ingest.text.likeness import Likeness, likeness
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 """Raised whenever the parser may give another tree for the same bytes."""
 
 BlockKind = Literal["text", "code", "list", "table", "terms", "quote", "math"]

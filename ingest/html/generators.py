@@ -13,19 +13,28 @@ from ingest.html.sections.anchors import Targets
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """Elements that are headings where an id or name in them begins with one of `names`."""
+
+    tag: str
+    level: int
+    css_class: str = ""
+    names: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
-    """`generator`: how the generator's name in the meta tag begins. `marker`: an id that gives it away.
-    `content`: id or class of the element that holds the content. `title`: class of an element, and of the box around
+    """`generator`: how the generator's name in the meta tag begins. `marker`: an id, or the title of a link in the head, that gives
+    it away. `content`: id or class of the element that holds the content. `title`: class of an element, and of the box around
     it, that shows the page's title without being a heading. `headings`: classes of blocks that are headings, with
-    their levels. `signature`: class of paragraphs that are headings where they hold an address, with their level; `box`: class of the
-    boxes that each has one of these and what belongs to it."""
+    their levels. `signature`: what else is a heading; `box`: class of the boxes that each has one of these and what belongs to it."""
 
     generator: str = ""
     marker: str = ""
     content: str = ""
     title: tuple[str, str] | None = None
     headings: Mapping[str, int] = field(default_factory=dict)
-    signature: tuple[str, int] | None = None
+    signature: Signature | None = None
     box: str = ""
 
 
@@ -34,12 +43,17 @@ _PROFILES = (
     Profile(generator="doxygen", content="contents", title=("title", "headertitle"), headings={"memtitle": 3}),
     Profile(marker="apicontent", content="apicontent"),  # Node.js
     Profile(marker="class-metadata", headings={"method-heading": 4}),  # RDoc
-    Profile(marker="package-header", signature=("src", 5), box="top"),  # Haddock
+    Profile(marker="package-header", signature=Signature("p", 5, "src"), box="top"),  # Haddock
+    Profile(generator="odoc", headings={"spec": 5}),
+    Profile(
+        marker="Index of values", signature=Signature("pre", 5, names=("VAL", "TYPE", "EXCEPTION", "METHOD"))
+    ),  # ocamldoc
 )
 
 
 def profile(tree: Dom, targets: Targets) -> Profile:
     """The profile of a page; an empty one for most."""
+    titles = {e.get("title") for e in tree.tagged("link")}
     makers = [e.get("content").lower() for e in tree.tagged("meta") if e.get("name").lower() == "generator"]
     shown = frozenset[str]().union(*{element.classes for element in tree.elements})
     for candidate in _PROFILES:
@@ -47,7 +61,7 @@ def profile(tree: Dom, targets: Targets) -> Profile:
             return candidate
         if candidate.generator and any(maker.startswith(candidate.generator) for maker in makers):
             return candidate
-        if candidate.marker and candidate.marker in targets:
+        if candidate.marker and (candidate.marker in targets or candidate.marker in titles):
             return candidate
     return _NONE
 

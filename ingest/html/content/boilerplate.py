@@ -80,7 +80,7 @@ _TOKENS = frozenset(
     " article-votes article-relatives article-attachments article-sidebar article-vote reaction-picker"
     " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
     " theme-doc-version-badge article-author article-comments article-more-questions tsd-index-group quarto-title-meta gh-header-meta"
-    " srstatus ls-toc page-versions edit-this-page skip-nav".split()
+    " srstatus ls-toc page-versions edit-this-page skip-nav morelinks".split()
 )
 """Names that only a generator or a theme writes, on nothing else."""
 _LINK_ROWS = frozenset("pagination paginator prevnext breadcrumb breadcrumbs".split())
@@ -95,7 +95,7 @@ _IDS = frozenset("toc tocbot table-of-contents breadcrumbs breadcrumb breadcrumb
 _GENERATED_IDS = frozenset(
     "nav-path side-nav nav-tree titlearea projectname catlinks mw-navigation sitesub contentsub contentsub2 jump-to-nav"
     " sitenotice msearchselectwindow msearchresultswindow msearchbox gtoc mw-panel mw-head footer-wrapper non-canonical"
-    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation".split()
+    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation mbrsel".split()
 )
 _ID_WORDS = re.compile(r"(?:user|page|site|doc)-feedback")
 SCREEN_READER_ONLY = frozenset(
@@ -221,7 +221,13 @@ def _by_name(element: Element, attrs: dict[str, str]) -> bool:
         and not written(element, ident)
     ):
         return True
-    return bool(names) and not element.classes.isdisjoint(_LINK_LISTS) and mostly_links(element)
+    return _called_link_list(element, ident) and mostly_links(element)
+
+
+def _called_link_list(element: Element, ident: str) -> bool:
+    if not element.classes.isdisjoint(_LINK_LISTS):
+        return True
+    return ident in _LINK_LISTS and element.tag != "section" and not _is_section(element)
 
 
 @lru_cache(maxsize=8192)

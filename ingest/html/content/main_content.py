@@ -38,6 +38,9 @@ _MAX_LOOSE = 60
 _MAX_EYEBROW_CHARACTERS = 60
 _PROSE_TAGS = frozenset("p pre li dd blockquote td".split())
 _PARTS = frozenset({"article", "section"})
+_MENU_NAMES = frozenset({"navigation", "sidebar", "menu"})
+_MENUS = frozenset("table ul ol p div center".split())
+_MAX_MENU_CHARACTERS = 600
 _FORMULA_TAGS = frozenset("math script mjx-container img".split())
 _CONTAINERS = frozenset("div section td center form body html".split())
 
@@ -75,7 +78,7 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
             element.keep(children)
     elements = list(root.walk())
     for drop in (
-        _drop_trail_before_title,
+        _drop_menus_before_title,
         _drop_link_columns,
         _drop_eyebrow,
         drop_section_lists,
@@ -141,18 +144,37 @@ def _own_text(element: Element) -> int:
 # whether it did.
 
 
-def _drop_trail_before_title(elements: Sequence[Element]) -> bool:
-    """A row of links with signs between them, before the first heading, says where the page is."""
+def _drop_menus_before_title(elements: Sequence[Element]) -> bool:
+    """Before the first heading, what says where the page is (a row of links with signs between them) or where else to go."""
     until = -1
+    title = next((element for element in elements if element.tag in HEADINGS), None)
     for element in elements:
         if element.order <= until:
             continue
-        if element.tag in HEADINGS:
+        if element is title:
             break
-        if is_trail_row(element):
+        if is_trail_row(element) or (title is not None and element.end < title.order and _is_menu(element, title)):
             element.keep([])
             until = element.end
     return until >= 0
+
+
+def _is_menu(element: Element, title: Element) -> bool:
+    """Nothing but links to other pages in one line; above an h1 also a list or a table of mostly links."""
+    if element.tag not in _MENUS or not 0 < element.amounts.text <= _MAX_MENU_CHARACTERS:
+        return False
+    inside = list(element.walk())
+    links = [inner for inner in inside if inner.tag == "a" and inner.amounts.text]
+    if len(links) < 2 or any(link.get("href").partition("#")[0] == "" for link in links):
+        return False
+    if title.tag == "h1" and len(links) > 2 and mostly_links(element) and element.tag != "p":
+        return True
+    beside = (child for inner in inside if inner.tag != "a" for child in inner.children if isinstance(child, str))
+    return (
+        element.amounts.linked * 2 > element.amounts.text
+        and sum(inner.tag in ("li", "dt", "tr") for inner in inside) < 2
+        and not any(char.isalnum() for text in beside for char in text)
+    )
 
 
 def _drop_eyebrow(elements: Sequence[Element]) -> bool:
@@ -233,7 +255,8 @@ def _holders_of_title(root: Element) -> set[Element]:
 
 
 def _never_content(element: Element) -> bool:
-    return element.tag in FURNITURE_TAGS or element.role == "navigation" or hidden(element)
+    menu = not _MENU_NAMES.isdisjoint({element.get("id").lower(), *element.classes}) and mostly_links(element)
+    return menu or element.tag in FURNITURE_TAGS or element.role == "navigation" or hidden(element)
 
 
 def _outermost(elements: Iterable[Element]) -> list[Element]:

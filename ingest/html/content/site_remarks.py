@@ -57,6 +57,8 @@ _STEP = re.compile(r"(?:next|previous|prev)(?: page| article| topic| chapter| se
 _ARROWS = "←→«»‹›⟵⟶⬅➡ \xa0"
 _WAYS = frozenset("next previous prev up top contents index home back forward first last toc parent table of".split())
 _DIRECTIONS = frozenset("next previous prev up top back".split())
+_LINKED_WAYS = _WAYS | frozenset("to the chapter section page main start site map sitemap contact contacts".split())
+"""Where nothing but links stands in the line; there "home" is a direction, too."""
 _WAY_KEYS = frozenset("nphu")
 """The access keys that DocBook and texinfo give to such links."""
 _MAX_WAY_CHARACTERS = 600
@@ -69,8 +71,8 @@ def site_remark(element: Element) -> bool:
     if (tag not in _BLOCKS and tag != "a" and tag not in HEADINGS) or element.end - element.order > _MAX_ELEMENTS:
         return False
     amounts = element.amounts
-    short = amounts.text <= _MAX_WAY_CHARACTERS and tag in ("p", "div", "center", "table")
-    if short and way_line(element.children):
+    short = amounts.text <= _MAX_WAY_CHARACTERS and tag in ("p", "div", "center", "table", "ul", "ol")
+    if short and way_line(element.children) and (tag not in ("ul", "ol") or _speaks_of_pages(element)):
         return True
     if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or tag in ("center", "table"):
         return False
@@ -168,7 +170,7 @@ def _leads_on(element: Element) -> bool:
 
 def way_line(children: Sequence[Element | str]) -> bool:
     """Whether a line or a row of cells leads to the pages around this one and says nothing else: "Next: X, Up: Y [Contents]"
-    (texinfo, LaTeX2HTML), "[ prev | next | top ]" (groff), signs beside the manual's name (DocBook)."""
+    (texinfo, LaTeX2HTML), "[ prev | next | top ]" (groff), "Home Page | Site Map", signs beside the manual's name (DocBook)."""
     links: list[Element] = []
     beside: list[str] = []
     stack = list(reversed(children))
@@ -192,7 +194,19 @@ def way_line(children: Sequence[Element | str]) -> bool:
     words = {word for link in links for word in _WORD.findall(_label(link))}
     if beside:
         return bool(links) and _WAYS.issuperset(beside) and not _DIRECTIONS.isdisjoint({*beside, *words})
-    return len(links) > 1 and _WAYS.issuperset(words) and not _DIRECTIONS.isdisjoint(words)
+    elsewhere = len(links) > 1 or (len(links) == 1 and not links[0].get("href").startswith("#"))
+    return elsewhere and all(map(_leads_around, links)) and not words.isdisjoint(_DIRECTIONS | {"home"})
+
+
+def _speaks_of_pages(listing: Element) -> bool:
+    """A list of "next" and "last" may be of functions; "Next Chapter" is none."""
+    return any(" " in link.text for link in listing.walk() if link.tag == "a")
+
+
+def _leads_around(link: Element) -> bool:
+    """Whether a link says nothing but which of the pages around this one it leads to."""
+    label = _label(link)
+    return _LINKED_WAYS.issuperset(_WORD.findall(label)) or _STEP.match(label) is not None
 
 
 def _label(link: Element) -> str:

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from ingest.html.content.boilerplate import HEADINGS, hidden
 from ingest.html.dom import Dom, Element
@@ -13,6 +14,7 @@ from ingest.html.dom import Dom, Element
 _CURRENT = frozenset("active current is-active breadcrumb-item--active breadcrumbs__item--active".split())
 _SIGNS = ">»›→"
 _MAX_ROW_CHILDREN = 25
+_MAX_BAR_ENTRIES = 8
 _NO_TRAILS = frozenset("a li script style svg body html main head bread-crumbs span meta".split())
 _ASIDE = frozenset("wy-breadcrumbs-aside footer right switchers".split())
 
@@ -31,17 +33,21 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
     marked: list[Element] = []
     named: list[Element] = []
     rows: list[Element] = []
+    bars: list[list[Raw]] = []
     classed = [element for element in tree.elements if element.classes]
     related = [element.order for element in classed if _is_related_item(element)]
     titled = {element.parent for element in classed if "sub-title" in element.classes}
     until = -1
     headed = False
+    title = next((element.text for element in tree.tagged("h1")), "")
     for element in tree.elements:
         headed = headed or element.tag == "h1"
         if element.order <= until:
             continue
         if not headed and is_trail_row(element):
             rows.append(element)
+        if not headed and element.tag == "ul" and (trail := _bar_to_page(element, title)):
+            bars.append(trail)
         if not element.attrs:
             continue
         group = marked if _is_marked(element) else named if _is_named(element, related, titled) else None
@@ -49,7 +55,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
             group.append(element)
             until = element.end
     trails = [_crumbs(container) for container in (*marked, *named) if not _shows_one(container)]
-    trails += [_row_crumbs(row) for row in rows]
+    trails += [_row_crumbs(row) for row in rows] + bars
     return [trail for trail in trails if trail]
 
 
@@ -61,6 +67,19 @@ def is_trail_row(element: Element) -> bool:
     links = [child for child in element.elements if child.tag == "a"]
     plain = all(child.tag in ("a", "span", "b", "strong", "em", "i") for child in element.elements)
     return bool(links) and plain and bool(words) and all(word[0] in _SIGNS for word in words) and bool(links[0].text)
+
+
+def _bar_to_page(listing: Element, title: str) -> list[Raw]:
+    """The entries of a bar above the title, up to one that is no link and says the page's name (Qt)."""
+    items = [item for item in islice(listing.elements, _MAX_BAR_ENTRIES + 1) if item.tag == "li"]
+    named = {name for above in islice(listing.ancestors(), 2) for name in (*above.classes, above.get("id").lower())}
+    if not 1 < len(items) <= _MAX_BAR_ENTRIES or not any("navigation" in name or "path" in name for name in named):
+        return []
+    linked = [any(inner.tag == "a" for inner in item.walk()) for item in items]
+    for at, item in enumerate(items):
+        if not linked[at] and any(linked[:at]) and item.text and f"{title} ".startswith(f"{item.text} "):
+            return [*map(_read, items[:at]), Raw(item.text, None, current=True)]
+    return []
 
 
 def _row_crumbs(row: Element) -> list[Raw]:

@@ -63,13 +63,14 @@ def choose(title: Element, before: Sequence[Element], limit: float, targets: Tar
     around the title and empty anchors before it. `limit`: the order of the next section of this rank."""
     inner = [element for element in title.walk() if element is not title and element.tag not in _CONTROLS]
     ranked = list(targets.names(title))
-    ranked += _inside(inner, targets)
+    ranked += _inside([element for element in inner if not _leads_elsewhere(element)], targets)
     wrappers = [e for e in reversed(before) if e.contains(title) and e.end < limit and _is_wrapper(e, title)]
     for element in wrappers:
         ranked += targets.names(element)
     for element in reversed(before):
         if not element.contains(title) and _is_anchor(element):
             ranked += targets.names(element)
+    ranked = ranked or _inside(inner, targets)
     names = dict.fromkeys(ranked)
     if not names:
         return None, []
@@ -100,6 +101,11 @@ def _inside(inner: Sequence[Element], targets: Targets) -> list[str]:
             else:
                 groups[2].append(name)
     return groups[0] + groups[1] + groups[2]
+
+
+def _leads_elsewhere(element: Element) -> bool:
+    """A name of a link to another page is that page's in many generators (scaladoc names each type of a signature)."""
+    return element.tag == "a" and element.get("href").partition("#")[0] != ""
 
 
 def _own_links(elements: Sequence[Element]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
-from ingest.html.content.boilerplate import HEADINGS
+from ingest.html.content.boilerplate import HEADINGS, mostly_links
 from ingest.html.dom import Element
 from ingest.html.sections.anchors import Targets
 
@@ -20,7 +20,7 @@ MIN_LONG_LIST_TERMS = 4
 MAX_TERM_CHARACTERS, MIN_TERMS_SHARE = 200, 0.9
 """Longer ones are sentences: a list that has more than a few of them is an interview, or a set of questions."""
 MAX_LEADING_SHARE = 0.5
-"""Where more of the terms lead to other pages, the list is an index."""
+"""Where more of the terms lead to other pages, or most of the list is links, it is an index."""
 
 _NOTES = frozenset("footnote citation footnotes toc field-list".split())
 
@@ -72,7 +72,7 @@ def _looked_up(listing: Element, terms: list[Element], cells: Set[Element]) -> f
         return frozenset()
     short = sum(len(term.text) <= MAX_TERM_CHARACTERS for term in terms)
     leading = sum(any(_leads_elsewhere(inner) for inner in term.walk()) for term in terms)
-    if short < MIN_TERMS_SHARE * len(terms) or leading > MAX_LEADING_SHARE * len(terms):
+    if short < MIN_TERMS_SHARE * len(terms) or leading > MAX_LEADING_SHARE * len(terms) or mostly_links(listing):
         return frozenset()
     return frozenset(term for term in terms if _is_title(term))
 

@@ -14,7 +14,7 @@ from itertools import islice, pairwise, takewhile
 from ingest.html.blocks.formulas import formula
 from ingest.html.content.boilerplate import HEADINGS, SCREEN_READER_ONLY, callout, hidden, permalink
 from ingest.html.dom import Element, clean
-from ingest.html.generators import Profile
+from ingest.html.generators import Profile, Signature
 from ingest.html.head import same_words
 
 _TITLE_LINES = frozenset("author authors subtitle corpauthor".split())
@@ -164,7 +164,7 @@ def title(element: Element) -> str:
     Where nothing is left, the words of its links and buttons (a title wholly inside a self link, the button of
     an accordion), else what names its picture."""
     for keep_controls in (False, True):
-        text = clean("".join(_words(element, keep_controls)))
+        text = clean("".join(_words(element, keep_controls))).removeprefix(": ")  # texinfo's, after an empty category
         if text:
             return text
     return clean(" ".join(_picture_names(element)))
@@ -183,9 +183,15 @@ def _level(element: Element, profile: Profile) -> int:
         for name, rank in profile.headings.items():
             if name in element.classes:
                 return rank
-        if profile.signature and element.tag == "p" and profile.signature[0] in element.classes:
-            return profile.signature[1] if any(map(_named, element.walk())) else 0
+    if profile.signature and _signs(element, profile.signature):
+        return profile.signature.level
     return HEADINGS.get(element.tag, 0)
+
+
+def _signs(element: Element, signature: Signature) -> bool:
+    if element.tag != signature.tag or (signature.css_class and signature.css_class not in element.classes):
+        return False
+    return any(_named(e) and (e.get("id") or e.get("name")).startswith(signature.names) for e in element.walk())
 
 
 def _demoted(element: Element, level: int, root: Element, data_cells: frozenset[Element], boxes: _Boxes) -> bool:

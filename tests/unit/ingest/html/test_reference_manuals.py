@@ -118,7 +118,97 @@ MANUALS = {
         "<h1>Acme</h1><p>Acme parses.</p><h2>Memory</h2><p>It is counted.</p>",
         "Acme: Acme parses.\n  Memory: It is counted.",
     ),
+    "ocamldoc: every value is a section, a module is where its link leads": (
+        "Batteries",
+        "<link title='Index of values' rel=Appendix href='i.html'><h1>Module <a href='type_Char.html'>Char</a></h1><hr>"
+        "<pre><span id=MODULEChar><span>module</span> Char</span>: <code>sig</code> <a href='Char.html'>..</a> <code>end</code></pre><div class='info module top'>"
+        "<p>Letters.</p></div><h2 id='1_Codes'>Codes</h2><pre><span id=VALcode><span>val</span> code</span> : <code>char -&gt; int</code></pre>"
+        "<div class=info><p>The code of it.</p><pre><code>code 'a'</code></pre></div><pre><span id=TYPEt><span>type</span> t</span> = <code>char</code></pre>",
+        "Module Char: module Char: sig .. end / Letters.\n  Codes #1_Codes:\n    val code : char -> int #VALcode: The code of it. / code 'a'\n    type t = char #TYPEt:",
+    ),
+    "odoc": (
+        "Char (acme.Char)",
+        "<meta name=generator content='odoc 2.4'><header class=odoc-preamble><h1>Module <code><span>Char</span></code></h1><p>Letters.</p></header><div class=odoc-content>"
+        "<div class=odoc-spec><div class='spec value anchored' id=val-code><a href='#val-code' class=anchor></a><code><span>val</span> code : char -&gt; int</code></div>"
+        "<div class=spec-doc><p>The code of it.</p></div></div></div>",
+        "Module Char: Letters.\n  val code : char -> int #val-code: The code of it.",
+    ),
+    "scaladoc: types in a signature name other pages": (
+        "Seq",
+        "<div id=definition><p id=owner><a href='p.html' name=scala>scala</a>.<a href='q.html' name='scala.c'>c</a></p><h1>Seq</h1><h3><span class=morelinks><div>Related Doc: "
+        "<a href='q.html' name='scala.c'>package c</a></div></span></h3></div><div id=comment><p>A row.</p></div><div id=mbrsel><div id=order><span>Ordering</span><ol><li>Alphabetic</li>"
+        "</ol></div></div><h3 id=values>Members</h3><ol><li><a id='count:Int'></a><h4 class=signature><span>def</span> <span>count: <a href='Int.html' class=extype name='scala.Int'>Int</a>"
+        "</span></h4><p>How many.</p></li></ol>",
+        "Seq #definition: A row.\n  Members #values:\n    def count: Int #count:Int: How many.",
+    ),
+    "qdoc: the bar above the title is a trail": (
+        "QBit Class | Qt Core",
+        "<div class=header><div class=navigationbar><ul><li>Qt 5</li><li><a href='core.html'>Qt Core</a></li><li>QBit</li><li id=v><a href='core.html'>Qt 5.1 Reference</a></li></ul>"
+        "</div></div><div class='content mainContent'><h1 class=title>QBit Class</h1><p>Holds bits.</p><a name=pub></a><h2 id=pub>Public</h2><p>None.</p></div>",
+        "QBit Class: Holds bits.\n  Public #pub: None.",
+    ),
+    "LDoc: the page's menu has the project's title": (
+        "Reference",
+        f"<div id=main><div id=navigation><br><h1>Penlight</h1><ul>{MENU}</ul></div><div id=content><h1>Module <code>pl.List</code></h1><p>Python-style lists.</p></div></div>",
+        "Module pl.List: Python-style lists.",
+    ),
+    "texinfo: a function whose category is empty": (
+        "Files",
+        "<h2 id=F>Files</h2><dl class=def><dt id=index-stat><span class=category>: </span><span><strong>stat</strong> <em>(file)</em></span></dt><dd><p>Asks.</p></dd></dl>",
+        "Files #F:\n  stat (file) #index-stat: Asks.",
+    ),
+    "an index whose definitions are links": (
+        "Index",
+        "<h1>Index</h1><dl>" + "".join(f"<dt>option {n}</dt><dd><a href='c{n}.html'>{'Where the option is told of. ' * 3}</a></dd>" for n in range(40)) + "</dl>",
+        "Index: " + " / ".join(f"option {n} / {('Where the option is told of. ' * 3).strip()}" for n in range(40)),
+    ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<table><tr><td><img alt='Acme Libraries' src=a.png></td><td><a href='i.html'>Home</a></td><td><a href='l.html'>Libraries</a></td><td><a href='f.html'>FAQ</a></td></tr></table>",
+        "<table class=bar><tr><td><b>[<a href='i.html'>Overview</a>][<a href='c.html'>Constants</a>][<a href='t.html'>Types</a>]</b></td><td>Of <a href='u.html'>#fcl</a></td></tr></table>",
+        "<ul><li><a href='i.html'>Home</a></li><li><a href='d.html'>Downloads</a></li><li><a href='e.html'>English</a></li></ul>",
+        "<p><a href='de.html'>Deutsch</a> | <a href='fr.html'>Français</a></p>",
+        "<table><tr><td><a href='toc.html'>Back to Table of Contents</a></td><td><a href='n.html'><b>Next:</b> Graphics</a></td></tr></table>",
+        "[ <a href='p.html'>top</a> ]",
+    ],
+)
+def test_what_leads_elsewhere_before_the_title_is_no_text(line: str) -> None:
+    page = page_of(f"{line}<h1>Pumps</h1><p>They move water.</p>", "Pumps")
+    assert drawn(page) == "Pumps: They move water."
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("<table><tr><td><a href='i.html'>Home Page</a></td><td><a href='s.html'>Site Map</a></td></tr></table>", False),
+        ("<ul><li><a href='t.html'>Table of Contents</a></li><li><a href='p.html'>Previous Chapter</a></li></ul>", False),
+        ("[ <a href='p.html'>top</a> ]", False),
+        ("<p><a href='v.html'>Valves</a> <a href='s.html'>Seals</a></p>", True),
+        ("<p>Home of the <a href='v.html'>valves</a></p>", True),
+        ("<p><a href='#next'>next</a></p>", True),
+        ("<ul><li><a href='iter.next.html'>next</a></li><li><a href='iter.last.html'>last</a></li></ul>", True),
+    ],
+)  # fmt: skip
+def test_links_after_the_text_are_the_sites_only_where_they_say_so(line: str, kept: bool) -> None:
+    page = page_of(f"<h1>Pumps</h1><p>They move water.</p>{line}<h2>Next</h2><p>So.</p>", "Pumps")
+    assert (page.nodes[0].text != "They move water.") is kept
+
+
+def test_links_before_a_heading_that_is_not_the_title_are_text() -> None:
+    chapters = "<ul><li><a href='a.html'>Pumps</a></li><li><a href='b.html'>Valves</a></li></ul>"
+    assert page_of(f"{chapters}<h2>Notes</h2><p>So.</p>", "Acme").nodes[0].text == "Pumps\nValves"
+
+
+def test_a_bar_above_the_title_is_a_trail_where_it_ends_in_the_page() -> None:
+    bar = (
+        "<div class={}><ul><li><a href='core.html'>Core</a></li><li>QBit</li></ul></div><h1>QBit Class</h1><p>Bits.</p>"
+    )
+    assert [crumb.title for crumb in page_of(bar.format("navigationbar"), "QBit").breadcrumb] == ["Core"]
+    assert page_of(bar.format("summary"), "QBit").breadcrumb == ()
 
 
 @pytest.mark.parametrize(("title", "body", "tree"), MANUALS.values(), ids=MANUALS)
