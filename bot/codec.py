@@ -1,4 +1,4 @@
-"""Questions, exchanges, channel settings, installations and editions as JSON bytes, and back. Pure.
+"""Questions, exchanges, channel settings, installations, editions and gaps as JSON bytes, and back. Pure.
 
 What comes back is equal to what went in; of text that is not Unicode (half a surrogate pair, as people's devices
 sometimes send it) each such half comes back as "?". An answer inside an exchange looks as navigator.codec writes it.
@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
+from bot.gaps.gap import Gap
 from bot.model import ChannelSettings, Edition, Exchange, Installation
 
 _T = TypeVar("_T")
@@ -19,6 +20,7 @@ _EXCHANGE = TypeAdapter(Exchange)
 _CHANNEL = TypeAdapter(ChannelSettings)
 _INSTALLATION = TypeAdapter(Installation)
 _EDITION = TypeAdapter(Edition)
+_GAP = TypeAdapter(Gap)
 
 
 def dump_exchange(exchange: Exchange) -> bytes:
@@ -51,6 +53,14 @@ def dump_edition(edition: Edition) -> bytes:
 
 def load_edition(data: bytes) -> Edition:
     return _EDITION.validate_json(data)
+
+
+def dump_gap(gap: Gap) -> bytes:
+    return _dumped(_GAP, gap)
+
+
+def load_gap(data: bytes) -> Gap:
+    return _GAP.validate_json(data)
 
 
 def _dumped(adapter: TypeAdapter[_T], value: _T) -> bytes:

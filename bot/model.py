@@ -20,6 +20,9 @@ ExchangeState = Literal["waiting", "answering", "done", "stopped", "refused", "f
 """`failed`: what there was to say could not be shown; an answer is kept all the same."""
 AnswerMode = Literal["mention", "questions", "off"]
 Verdict = Literal["good", "bad"]
+Shortfall = Literal["not_found", "bad", "handed_over", "in_part"]
+"""How the documentation fell short of a question: it has no answer, the answer was judged bad, a person was asked, or some
+claims stand in no section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +56,20 @@ class Question:
         """The key of its record: questions of one conversation are answered in order. Commands are one each."""
         return ":".join((self.team, self.channel, self.thread or self.id))
 
+    @property
+    def private(self) -> bool:
+        """Whether its asker alone sees it: a direct message, a command, a shortcut where ritbot is no member."""
+        return self.kind in ("direct", "command") or bool(self.response_url)
+
 
 def question_id(team: str, channel: str, *rest: str) -> str:
     """(team, channel, ts); for a command (team, channel, user, trigger). DESIGN "Events"."""
     return ":".join((team, channel, *rest))
+
+
+def first_attempt(question_id: str) -> str:
+    """The id of a question as it was asked first, whichever attempt at it this is."""
+    return question_id.partition(":again-")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +126,23 @@ class ChangeNote:
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """What the documentation lacks for a question. `gap`: the id of the group of questions that need the same. `sections`:
+    where the answer should have stood, as far as this question shows, the likeliest first."""
+
+    gap: str
+    sections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """A question and what became of it: the record of the answer log, replaced whole by compare-and-set.
 
     `owner` holds the lease until `lease_until`; after that another worker may take it over. `stop` is the mark that
     someone pressed Stop, `withdrawn` that the question was deleted: nothing more is said then. `standalone` is the question as it was understood in its conversation. `unshown_since`: when it
     could not be shown for the first time, for a reason that may go by. `changed`: sources that are not as they were read,
-    `note` what people are told of that."""
+    `note` what people are told of that. `handed_over`: a person was asked to answer it. `need`: where it fell short, and to
+    which group that belongs."""
 
     question: Question
     state: ExchangeState = "waiting"
@@ -137,6 +160,25 @@ class Exchange:
     withdrawn: bool = False
     changed: tuple[ChangedSource, ...] = ()
     note: ChangeNote | None = None
+    handed_over: bool = False
+    need: Need | None = None
+
+    @property
+    def asked(self) -> str:
+        """The question as it was understood."""
+        return self.standalone or self.question.text
+
+    @property
+    def shortfall(self) -> Shortfall | None:
+        """None where the documentation did not fall short, nobody knows, or the question is not over."""
+        answer = self.answer
+        if answer is None or not self.over or answer.outcome not in ("answered", "not_found"):
+            return None
+        if answer.outcome == "not_found":
+            return "not_found"
+        if any(feedback.verdict == "bad" for feedback in self.feedback):
+            return "bad"
+        return "handed_over" if self.handed_over else "in_part" if answer.unsupported else None
 
     @property
     def nodes(self) -> frozenset[str]:

@@ -1,6 +1,6 @@
-"""The ports of the bot: its own store, the texts that links and answers rest on, and how its answers reach people.
+"""The ports of the bot: its own store, the texts that links and answers rest on, gaps, and how its answers reach people.
 
-Two adapters of either store (SQLite, OpenSearch) pass its contract suite in tests/contract.
+Two adapters of each store (SQLite, OpenSearch) pass its contract suite in tests/contract.
 
 Adapters are opened with `async with`; their constructors do no I/O. All methods raise only errors of ingest.errors and
 bot.errors.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from bot.gaps.gap import Gap
 from bot.model import ChannelSettings, Edition, Exchange, Installation, Posted, Question
 from navigator.answer import Answer, Passage, Step
 
@@ -24,6 +25,15 @@ class VersionedExchange:
 
     exchange: Exchange
     revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskedInVain:
+    """A question of which the documentation fell short (Exchange.shortfall). `gap` "": it belongs to none yet."""
+
+    question: str
+    asked_at: datetime
+    gap: str
 
 
 class BotStore(Protocol):
@@ -54,6 +64,11 @@ class BotStore(Protocol):
 
     async def due_notes(self, until: datetime, most: int = 20) -> Sequence[str]:
         """Ids of the questions whose note is due by then (ChangeNote.due_at), those that have waited longest first."""
+        ...
+
+    async def asked_in_vain(self, gap: str | None = None) -> Sequence[AskedInVain]:
+        """All questions of which the documentation fell short, or those of one gap ("": of none yet), oldest first; what was
+        kept before the call is among them."""
         ...
 
     async def expire(self, before: datetime) -> int:
@@ -110,6 +125,42 @@ class Editions(Protocol):
 
     def all(self) -> AsyncIterator[Edition]:
         """Those that were kept before the call, in no order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedGap:
+    """A gap and the revision to hand back to `keep` as `expected`."""
+
+    gap: Gap
+    revision: str
+
+
+class Gaps(Protocol):
+    """What is known of each gap in the documentation; its questions are in the answer log (Exchange.need)."""
+
+    async def gap(self, gap_id: str) -> VersionedGap | None:
+        """As last kept, by any process."""
+        ...
+
+    async def keep(self, gap: Gap, expected: str | None) -> str:
+        """As BotStore.keep."""
+        ...
+
+    def all(self) -> AsyncIterator[Gap]:
+        """Those that were kept before the call, by their ids."""
+        ...
+
+    async def watching(self, nodes: Iterable[str]) -> Sequence[str]:
+        """Ids of the gaps that watch one of these sections (Gap.watched), sorted."""
+        ...
+
+    async def due(self, until: datetime) -> Sequence[str]:
+        """Ids of the gaps whose questions are to be asked again by then (Gap.due_at), sorted."""
+        ...
+
+    async def remove(self, gap_id: str) -> None:
+        """Not there is no error."""
         ...
 
 

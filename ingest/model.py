@@ -23,7 +23,7 @@ NodeKind = Literal["page", "heading", "definition", "induced"]
 RecordState = Literal["live", "alias", "moved", "gone", "skipped"]
 SkipReason = Literal["noindex", "redirect", "needs_javascript", "soft_404", "not_html", "too_large", "empty"]
 EventKind = Literal["changed", "removed"]
-NodeChangeKind = Literal["changed", "moved", "split", "went"]
+NodeChangeKind = Literal["changed", "moved", "split", "went", "extended"]
 """Of a section that was known: it says something else; the same in another place; something else, while words of it stand in
 other sections now; it is there no more."""
 
@@ -248,7 +248,8 @@ def embedded_input(path_text: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """What became of a section. `parts`: other sections that have words of it now and had them not before."""
+    """What became of a section; "extended": it says what it said, and new sections stand right under it. `parts`: other sections
+    that have words of it now and had them not before."""
 
     node: str
     kind: NodeChangeKind

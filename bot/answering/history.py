@@ -29,6 +29,4 @@ def _is_before(exchange: Exchange, question: Question) -> bool:
 
 def _earlier(exchange: Exchange) -> Earlier:
     answer = exchange.answer
-    return Earlier(
-        exchange.standalone or exchange.question.text, answer.text if answer else "", cited_nodes([exchange])
-    )
+    return Earlier(exchange.asked, answer.text if answer else "", cited_nodes([exchange]))

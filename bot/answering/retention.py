@@ -1,5 +1,5 @@
 """Retention as a role: questions and answers older than the days that the operator set go, once an hour, and the texts that
-only they cited.
+only they cited and the gaps that they alone were in.
 
 Any number may run side by side: what one has removed, the others do not find. A store that does not answer is asked again
 an hour later.
@@ -12,7 +12,8 @@ from datetime import timedelta
 
 import structlog
 
-from bot.ports import BotStore, Editions
+from bot.gaps.grouping import follow_log
+from bot.ports import BotStore, Editions, Gaps
 from ingest.concurrency import set_within
 from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
@@ -26,10 +27,18 @@ class Retention:
     """`every`: seconds between two rounds; the first is at once."""
 
     def __init__(
-        self, store: BotStore, editions: Editions, clock: Clock, keep: timedelta, *, every: float = HOUR_SECONDS
+        self,
+        store: BotStore,
+        editions: Editions,
+        gaps: Gaps,
+        clock: Clock,
+        keep: timedelta,
+        *,
+        every: float = HOUR_SECONDS,
     ) -> None:
         self._store = store
         self._editions = editions
+        self._gaps = gaps
         self._clock = clock
         self._keep = keep
         self._every = every
@@ -51,7 +60,8 @@ class Retention:
             before = self._clock.now() - self._keep
             gone = await self._store.expire(before)
             texts = await self._editions.expire(before)
+            gaps = await follow_log(self._store, self._gaps, self._clock)
         except StoreUnavailable as error:
             log.warning("retention_failed", reason=str(error))
             return
-        log.info("exchanges_expired", count=gone, texts=texts)
+        log.info("exchanges_expired", count=gone, texts=texts, gaps=gaps)

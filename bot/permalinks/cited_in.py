@@ -41,7 +41,7 @@ def cited_in(store: BotStore) -> CitedIn:
 
 def citing_answer(exchange: Exchange) -> CitingAnswer:
     question, posted = exchange.question, exchange.posted
-    private = question.kind in ("direct", "command") or question.response_url or posted is None or not posted.ts
+    private = question.private or posted is None or not posted.ts
     href = "" if private or not posted else SLACK_MESSAGE.format(channel=posted.channel, ts=posted.ts.replace(".", ""))
     return CitingAnswer(question.asked_at, href)
 

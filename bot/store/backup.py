@@ -1,4 +1,5 @@
-"""What a backup holds of the bot's stores: questions with their answers, channel settings, installations, texts of sections.
+"""What a backup holds of the bot's stores: questions with their answers, channel settings, installations, texts of sections,
+gaps.
 
 Tokens stay as the store keeps them where it was opened with LeftSealed: whoever restores needs the same key to use them.
 Counters are of hours and days, and are left out.
@@ -10,8 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from bot import codec
+from bot.gaps.gap import Gap
 from bot.model import ChannelSettings, Edition, Exchange, Installation
-from bot.ports import BotStore, Editions
+from bot.ports import BotStore, Editions, Gaps
 from ingest.backup.archive import BackupSection, Sections
 from ingest.errors import Conflict
 
@@ -59,3 +61,17 @@ def edition_section(editions: Editions) -> BackupSection[Edition]:
         await editions.keep([edition])
 
     return BackupSection("editions", lines(), codec.load_edition, keep)
+
+
+def gap_section(gaps: Gaps) -> BackupSection[Gap]:
+    """What stands in the store already is left as it is."""
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for gap in gaps.all():
+            yield codec.dump_gap(gap)
+
+    async def keep(gap: Gap) -> None:
+        with suppress(Conflict):
+            await gaps.keep(gap, None)
+
+    return BackupSection("gaps", lines(), codec.load_gap, keep)

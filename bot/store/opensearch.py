@@ -20,11 +20,14 @@ from typing import Self
 
 from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import VersionedExchange
+from bot.ports import AskedInVain, VersionedExchange
 from bot.store.sealing import Seal
 from bot.store.stored import (
     MAX_EXCHANGES_READ,
+    UNSORTED,
     closed,
+    gap_of,
+    in_vain,
     moment,
     nobodys,
     note_due,
@@ -50,7 +53,7 @@ from ingest.stores.cluster.opensearch import (
 
 EXCHANGES = index_of(
     {
-        **dict.fromkeys(("question", "conversation", "asker", "people", "order", "nodes", "note"), WORD),
+        **dict.fromkeys(("question", "conversation", "asker", "people", "order", "nodes", "note", "gap"), WORD),
         "mark": UNINDEXED,
         "exchange": {"type": "object", "enabled": False},
     }
@@ -99,6 +102,7 @@ class OpenSearchBotStore:
             "order": f"{moment(question.asked_at)} {question.id}",
             "nodes": sorted(exchange.nodes),
             "note": note_due(exchange),
+            "gap": gap_of(exchange),
             "exchange": json.loads(codec.dump_exchange(exchange)),
         }
         document = StoredDocument(sha256(question.id), source)
@@ -144,6 +148,15 @@ class OpenSearchBotStore:
         body = {"query": query, "sort": [{"note": "asc"}, {"order": "asc"}], "size": most, "_source": ["question"]}
         hits = (await self._server.search(self._exchanges, body))["hits"]["hits"]
         return [hit["_source"]["question"] for hit in hits]
+
+    async def asked_in_vain(self, gap: str | None = None) -> Sequence[AskedInVain]:
+        await self._server.refresh(self._exchanges)
+        query = {"exists": {"field": "gap"}} if gap is None else {"term": {"gap": gap or UNSORTED}}
+        found = self._server.every(self._exchanges, query, "order", ["question", "order", "gap"])
+        return [
+            in_vain(each.source["question"], each.source["order"].partition(" ")[0], each.source["gap"])
+            async for each in found
+        ]
 
     async def expire(self, before: datetime) -> int:
         await self._server.remove(self._small, {"range": {"until": {"lte": moment(self._clock.now())}}}, "id")

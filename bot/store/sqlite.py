@@ -16,9 +16,22 @@ from typing import Self
 
 from bot import codec
 from bot.model import ChannelSettings, Exchange, Installation
-from bot.ports import VersionedExchange
+from bot.ports import AskedInVain, VersionedExchange
 from bot.store.sealing import Seal
-from bot.store.stored import MAX_EXCHANGES_READ, closed, moment, nobodys, note_due, opened, people, readable, without
+from bot.store.stored import (
+    MAX_EXCHANGES_READ,
+    UNSORTED,
+    closed,
+    gap_of,
+    in_vain,
+    moment,
+    nobodys,
+    note_due,
+    opened,
+    people,
+    readable,
+    without,
+)
 from ingest.errors import Conflict
 from ingest.ports import Clock
 from ingest.stores.embedded.database import Database
@@ -28,7 +41,7 @@ _AFTER_ALL_TIMES = "~"
 
 BOT_SCHEMA = (
     "CREATE TABLE exchanges (id INTEGER PRIMARY KEY, question TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL,"
-    " asker TEXT NOT NULL, asked TEXT NOT NULL, revision INTEGER NOT NULL, exchange BLOB NOT NULL, note TEXT)",
+    " asker TEXT NOT NULL, asked TEXT NOT NULL, revision INTEGER NOT NULL, exchange BLOB NOT NULL, note TEXT, gap TEXT)",
     "CREATE INDEX exchanges_by_conversation ON exchanges (conversation, asked, question)",
     "CREATE INDEX exchanges_by_time ON exchanges (asked, question)",
     "CREATE INDEX exchanges_by_asker ON exchanges (asker)",
@@ -39,6 +52,7 @@ BOT_SCHEMA = (
     " PRIMARY KEY (node, exchange)) WITHOUT ROWID",
     "CREATE INDEX cited_by_exchange ON cited (exchange)",
     "CREATE INDEX exchanges_by_note ON exchanges (note) WHERE note IS NOT NULL",
+    "CREATE INDEX exchanges_by_gap ON exchanges (gap, asked, question) WHERE gap IS NOT NULL",
     "CREATE TABLE channels (team TEXT, channel TEXT, changed_by TEXT NOT NULL, settings BLOB NOT NULL,"
     " PRIMARY KEY (team, channel)) WITHOUT ROWID",
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value REAL NOT NULL, until TEXT NOT NULL) WITHOUT ROWID",
@@ -55,6 +69,17 @@ _UPGRADES = {
            FROM exchanges, json_each(CAST(exchange AS TEXT), '$.answer.sources') AS source,
              json_each(source.value, '$.citations') AS citation""",
     ),
+    2: (
+        "ALTER TABLE exchanges ADD COLUMN gap TEXT",
+        *(statement for statement in BOT_SCHEMA if "by_gap" in statement),
+        f"""UPDATE exchanges SET gap = '{UNSORTED}' FROM
+           (SELECT id, json_extract(CAST(exchange AS TEXT), '$.answer.outcome') AS outcome,
+              json_extract(CAST(exchange AS TEXT), '$.answer.unsupported[0]') AS unsupported,
+              EXISTS (SELECT 1 FROM json_each(CAST(exchange AS TEXT), '$.feedback')
+                      WHERE json_extract(value, '$.verdict') = 'bad') AS bad FROM exchanges) AS was
+           WHERE was.id = exchanges.id
+             AND (outcome = 'not_found' OR outcome = 'answered' AND (bad OR unsupported IS NOT NULL))""",
+    ),
 }
 
 
@@ -62,7 +87,7 @@ class SqliteBotStore:
     """Implements bot.ports.BotStore."""
 
     def __init__(self, path: Path, seal: Seal, clock: Clock) -> None:
-        self._database = Database(path, BOT_SCHEMA, schema_version=2, upgrades=_UPGRADES)
+        self._database = Database(path, BOT_SCHEMA, schema_version=3, upgrades=_UPGRADES)
         self._seal = seal
         self._clock = clock
 
@@ -106,6 +131,13 @@ class SqliteBotStore:
         statement = "SELECT question FROM exchanges WHERE note <= ? ORDER BY note, question LIMIT ?"
         found = await self._database.read(lambda db: db.execute(statement, (moment(until), max(most, 0))).fetchall())
         return [row["question"] for row in found]
+
+    async def asked_in_vain(self, gap: str | None = None) -> Sequence[AskedInVain]:
+        statement = f"""SELECT question, asked, gap FROM exchanges
+            WHERE gap {"IS NOT NULL" if gap is None else "= ?"} ORDER BY asked, question"""
+        given = () if gap is None else (gap or UNSORTED,)
+        found = await self._database.read(lambda db: db.execute(statement, given).fetchall())
+        return [in_vain(row["question"], row["asked"], row["gap"]) for row in found]
 
     async def expire(self, before: datetime) -> int:
         now = self._clock.now()
@@ -199,7 +231,7 @@ def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> s
     if (str(old["revision"]) if old else None) != expected:
         raise Conflict(f"the exchange of {question.id} was changed by someone else meanwhile")
     ((revision,),) = db.execute("UPDATE revisions SET last = last + 1 RETURNING last").fetchall()
-    columns = ("question", "conversation", "asker", "asked", "revision", "exchange", "note")
+    columns = ("question", "conversation", "asker", "asked", "revision", "exchange", "note", "gap")
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
     row = (
         question.id,
@@ -209,8 +241,9 @@ def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> s
         revision,
         codec.dump_exchange(exchange),
         note_due(exchange),
+        gap_of(exchange),
     )
-    upsert = f"""INSERT INTO exchanges ({", ".join(columns)}) VALUES (?, ?, ?, ?, ?, ?, ?)
+    upsert = f"""INSERT INTO exchanges ({", ".join(columns)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (question) DO UPDATE SET {changes} RETURNING id"""
     ((row_id,),) = _overwriting(db).execute(upsert, row).fetchall()
     db.execute("DELETE FROM people WHERE exchange = ?", (row_id,))

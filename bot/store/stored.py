@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.model import ChannelSettings, Exchange, Installation
+from bot.ports import AskedInVain
 from bot.store.sealing import Seal
 from ingest.errors import StoreUnavailable
 
@@ -23,6 +24,22 @@ def moment(at: datetime) -> str:
 def note_due(exchange: Exchange) -> str | None:
     """The moment when its note is due; None where none is."""
     return moment(exchange.note.due_at) if exchange.note and exchange.note.due_at else None
+
+
+UNSORTED = "none"
+"""Stands for the gap of a question that belongs to none yet."""
+
+
+def gap_of(exchange: Exchange) -> str | None:
+    """The gap that it belongs to, None where the documentation did not fall short of it."""
+    if exchange.shortfall is None:
+        return None
+    return exchange.need.gap if exchange.need else UNSORTED
+
+
+def in_vain(question: str, asked: str, gap: str) -> AskedInVain:
+    """Of what is stored beside an exchange: its `moment` and its `gap_of`."""
+    return AskedInVain(question, datetime.fromisoformat(asked), "" if gap == UNSORTED else gap)
 
 
 def people(exchange: Exchange) -> set[str]:

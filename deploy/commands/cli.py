@@ -43,6 +43,10 @@ COMMANDS = {
     "web": ("roles.web", "Show sections to whoever kept a link to them, until stopped."),
     "answers": ("asking.answers", "List what people asked and what became of it, export it, or show one answer whole."),
     "stale": ("asking.stale", "List the answers that rest on words which have changed since they were given."),
+    "gaps": (
+        "asking.gaps",
+        "List what people ask and the documentation does not answer, each where the answer should stand.",
+    ),
     "forget": ("upkeep.forget", "Remove a person's questions and answers, and their name wherever it is kept."),
     "enrich": (
         "evaluation.enrich",

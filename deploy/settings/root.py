@@ -19,6 +19,7 @@ from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from deploy.settings import sources
 from deploy.settings.bot import AnswersSettings, BotSettings
+from deploy.settings.gaps import GapsSettings
 from deploy.settings.index import EmbeddingSettings, IndexSettings, WatchSettings
 from deploy.settings.messages import TAKES, default, did_you_mean, fields, shown, takes
 from deploy.settings.messages import SettingsError as SettingsError
@@ -58,6 +59,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     answers: AnswersSettings = AnswersSettings()
     stale: StaleSettings = StaleSettings()
+    gaps: GapsSettings = GapsSettings()
     log: LogSettings = LogSettings()
     sites: Sites = Field(default=(), description="The sites, one [[sites]] table each.")
     _notices: tuple[str, ...] = PrivateAttr(default=())

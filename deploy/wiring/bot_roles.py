@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
+from bot.gaps.grouping import EVERY_SECONDS, Grouping
 from bot.model import ChannelSettings, Question
 from bot.permalinks.lookup import Permalinks
-from bot.ports import BotStore, Delivery, Editions
+from bot.ports import BotStore, Delivery, Editions, Gaps
 from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
 from bot.slack.inbound.checking import Checking
@@ -37,7 +38,7 @@ from deploy.settings.known_sites import KnownSites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.settings.site import StrategyName, secret_text
-from deploy.wiring.bot_store import open_bot_store, open_editions, retention
+from deploy.wiring.bot_store import open_bot_store, open_editions, open_gaps, retention
 from deploy.wiring.navigation import is_priced, open_navigator
 from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import Stores, SystemClock
@@ -187,6 +188,12 @@ def staleness_roles(
     return [Role("staleness", judging.run, judging.stop), Role("change notes", notes.run, notes.stop)]
 
 
+def gap_roles(stores: Stores, store: BotStore, gaps: Gaps, *, every: float = EVERY_SECONDS) -> list[Role]:
+    """Whoever keeps the answers finds out what the documentation lacks."""
+    grouping = Grouping(store, gaps, stores.trees, stores.embedder, SystemClock(), every=every)
+    return [Role("gaps", grouping.run, grouping.stop)]
+
+
 @asynccontextmanager
 async def open_listening(
     settings: Settings,
@@ -259,6 +266,7 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
     async with (
         open_bot_store(settings) as store,
         open_editions(settings) as editions,
+        open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
         open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
@@ -266,13 +274,13 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
         ) as service,
     ):
-        told = staleness_roles(stores, events, store, delivery)
-        roles = [*listening.roles, answer_role(service), *told, retention_role(settings, store, editions)]
+        told = [*staleness_roles(stores, events, store, delivery), *gap_roles(stores, store, gaps)]
+        roles = [*listening.roles, answer_role(service), *told, retention_role(settings, store, editions, gaps)]
         yield SlackRoles(roles, listening.routes, {**answering_checks(events, store, workspaces), **listening.checks})
 
 
-def retention_role(settings: Settings, store: BotStore, editions: Editions) -> Role:
-    keeping = retention(settings, store, editions)
+def retention_role(settings: Settings, store: BotStore, editions: Editions, gaps: Gaps) -> Role:
+    keeping = retention(settings, store, editions, gaps)
     return Role("retention", keeping.run, keeping.stop)
 
 

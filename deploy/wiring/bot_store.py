@@ -6,15 +6,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.answering.retention import Retention
-from bot.ports import BotStore, Editions
+from bot.gaps.report import GapOwner
+from bot.ports import BotStore, Editions, Gaps
 from bot.store.sealing import KeySeal, LeftSealed
 from bot.store.sqlite import SqliteBotStore
 from bot.store.sqlite_editions import SqliteEditions
+from bot.store.sqlite_gaps import SqliteGaps
 from deploy.settings.root import Settings
 from deploy.wiring.stores import SystemClock
 
 SQLITE_FILE = "bot.sqlite"
 EDITIONS_FILE = "editions.sqlite"
+GAPS_FILE = "gaps.sqlite"
 
 
 def has_bot_store(settings: Settings) -> bool:
@@ -54,5 +57,24 @@ async def open_editions(settings: Settings) -> AsyncIterator[Editions]:
         yield sqlite
 
 
-def retention(settings: Settings, store: BotStore, editions: Editions) -> Retention:
-    return Retention(store, editions, SystemClock(), settings.bot.keep)
+@asynccontextmanager
+async def open_gaps(settings: Settings) -> AsyncIterator[Gaps]:
+    """As open_editions. Raises IngestError."""
+    if settings.stores.kind == "cluster":
+        from deploy.wiring.cluster_stores import open_cluster_gaps
+
+        async with open_cluster_gaps(settings) as cluster:
+            yield cluster
+        return
+    settings.index.folder.mkdir(parents=True, exist_ok=True)
+    async with SqliteGaps(settings.index.folder / GAPS_FILE) as sqlite:
+        yield sqlite
+
+
+def gap_owners(settings: Settings) -> tuple[GapOwner, ...]:
+    """As the settings name them, the first that fits counts."""
+    return tuple(GapOwner(**owner.model_dump()) for owner in settings.gaps.owners)
+
+
+def retention(settings: Settings, store: BotStore, editions: Editions, gaps: Gaps) -> Retention:
+    return Retention(store, editions, gaps, SystemClock(), settings.bot.keep)

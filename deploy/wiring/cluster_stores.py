@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from bot.ports import BotStore, Editions
+from bot.ports import BotStore, Editions, Gaps
 from bot.store.opensearch import OpenSearchBotStore
 from bot.store.opensearch_editions import OpenSearchEditions
+from bot.store.opensearch_gaps import OpenSearchGaps
 from bot.store.sealing import Seal
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
@@ -117,3 +118,9 @@ async def open_cluster_bot_store(settings: Settings, seal: Seal, clock: Clock) -
 async def open_cluster_editions(settings: Settings) -> AsyncIterator[Editions]:
     async with _opensearch(settings) as server, OpenSearchEditions(server, settings.stores.name) as editions:
         yield editions
+
+
+@asynccontextmanager
+async def open_cluster_gaps(settings: Settings) -> AsyncIterator[Gaps]:
+    async with _opensearch(settings) as server, OpenSearchGaps(server, settings.stores.name) as gaps:
+        yield gaps

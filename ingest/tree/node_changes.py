@@ -1,14 +1,14 @@
 """What a new version of a page means for who kept a section of the old one. Pure, close to linear in what changed.
 
-A section is known by its id (ingest.tree.node_identity). One that says the same in the same place is not mentioned: an
-answer that cited it has nothing to look at.
+A section is known by its id (ingest.tree.node_identity). One that says the same in the same place, with nothing new under it, is
+not mentioned: an answer that cited it has nothing to look at.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ingest.model import Node, NodeChange, NodeChangeKind
 from ingest.text.scripts import HAN_AND_KANA, SOUTH_EAST_ASIAN
@@ -31,15 +31,23 @@ def node_changes(old: Sequence[Node], new: Sequence[Node], *, page_moved: bool =
     for node_id, runs in gained.items():
         for run in runs:
             holders[run].append(node_id)
-    found = (_change(node, now.get(node.id), holders, page_moved=page_moved) for node in old)
+    extended = {node.parent for node in new if node.id not in before}
+    found = (_change(node, now.get(node.id), holders, extended, page_moved=page_moved) for node in old)
     return tuple(change for change in found if change is not None)
 
 
 def _change(
-    old: Node, new: Node | None, holders: Mapping[tuple[str, ...], list[str]], *, page_moved: bool
+    old: Node,
+    new: Node | None,
+    holders: Mapping[tuple[str, ...], list[str]],
+    extended: Set[str | None],
+    *,
+    page_moved: bool,
 ) -> NodeChange | None:
     if new is not None and not _differs(old, new):
-        return NodeChange(old.id, "moved") if page_moved or new.parent != old.parent else None
+        if page_moved or new.parent != old.parent:
+            return NodeChange(old.id, "moved")
+        return NodeChange(old.id, "extended") if old.id in extended else None
     parts = _parts(_runs(old) - _runs(new), holders)
     kind: NodeChangeKind = "went" if new is None else "split" if parts else "changed"
     return NodeChange(old.id, kind, parts)

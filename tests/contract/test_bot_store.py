@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from bot.errors import KeyMissing, KeyWrong
-from bot.model import ChangedSource, ChangeNote, ChannelSettings, Exchange, Feedback
-from bot.ports import BotStore, VersionedExchange
+from bot.model import ChangedSource, ChangeNote, ChannelSettings, Exchange, Feedback, Need
+from bot.ports import AskedInVain, BotStore, VersionedExchange
 from bot.store.sealing import KeySeal, LeftSealed
 from ingest.errors import Conflict
 from tests.conftest import ROOT
@@ -215,6 +215,42 @@ async def test_a_note_that_was_put_off_is_due_later(bot_store: BotStore) -> None
     await bot_store.keep(changed(answered(), "n1", due_at=NOON + DAY), revision)
     assert await bot_store.due_notes(NOON + timedelta(hours=23)) == []
     assert await bot_store.due_notes(NOON + DAY) == [question().id]
+
+
+# --- what the documentation fell short of
+
+
+def in_need(number: int, gap: str, **fields: Any) -> Exchange:
+    return replace(answered(number, **fields), need=Need(gap, ("n1", "n2")))
+
+
+async def test_questions_asked_in_vain_are_found_by_their_gap_oldest_first(bot_store: BotStore) -> None:
+    good = replace(answered(5), feedback=(), answer=replace(answer(), unsupported=()))
+    await kept(bot_store, in_need(4, "g1"), answered(3), in_need(2, "g2"), in_need(1, "g1"), good, waiting(6))
+    told = {number: AskedInVain(question(number).id, question(number).asked_at, "") for number in range(1, 7)}
+    first, second, fourth = (replace(told[n], gap=gap) for n, gap in ((1, "g1"), (2, "g2"), (4, "g1")))
+    assert await bot_store.asked_in_vain() == [first, second, told[3], fourth]
+    assert await bot_store.asked_in_vain("g1") == [first, fourth]
+    assert await bot_store.asked_in_vain("") == [told[3]]
+    assert await bot_store.asked_in_vain("g3") == []
+
+
+async def test_a_question_is_in_its_gap_as_long_as_it_was_asked_in_vain_and_is_kept(bot_store: BotStore) -> None:
+    revision = await bot_store.keep(waiting(), None)
+    assert await bot_store.asked_in_vain() == []
+    revision = await bot_store.keep(answered(), revision)
+    assert [each.gap for each in await bot_store.asked_in_vain()] == [""]
+    revision = await bot_store.keep(in_need(1, "g1"), revision)
+    found = await bot_store.exchange(question().id)
+    assert found is not None
+    assert found.exchange == in_need(1, "g1")
+    right = replace(in_need(1, "g1"), feedback=(), answer=replace(answer(), unsupported=()))
+    await bot_store.keep(right, revision)
+    assert await bot_store.asked_in_vain() == []
+    await kept(bot_store, in_need(2, "g1", user="U2"), in_need(3, "g1"), in_need(9, "g1"))
+    await bot_store.forget("U2")
+    await bot_store.expire(NOON + timedelta(minutes=5))
+    assert [each.question for each in await bot_store.asked_in_vain("g1")] == [question(9).id]
 
 
 # --- conversations and walks

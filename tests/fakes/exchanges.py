@@ -80,7 +80,7 @@ def answer(size: int = 0, reads: int = 2) -> Answer:
         question="Question?",
         text="Once a year. [1]",
         outcome="answered",
-        sources=(CitedSource(1, (passages[0].cite(0), passages[0].cite(1))),),
+        sources=(CitedSource(1, (passages[0].cite(0), passages[0].cite(1))),) if passages else (),
         nearest=(passage(9),),
         unsupported=("Übrigens 概要 🦊.",),
         trace=trace,

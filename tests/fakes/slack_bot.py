@@ -19,10 +19,11 @@ from starlette.applications import Starlette
 from bot.answering.service import ANSWER_GROUP, AnswerService
 from bot.events import QUESTIONS_TOPIC
 from bot.model import Exchange
-from bot.ports import BotStore
+from bot.ports import BotStore, Gaps
 from bot.slack.inbound.http_mode import EVENTS_PATH
 from bot.store.sealing import KeySeal, Seal
 from bot.store.sqlite import SqliteBotStore
+from bot.store.sqlite_gaps import SqliteGaps
 from deploy.serving.http import serving
 from deploy.serving.roles import SlackRoles
 from deploy.settings.bot import AnswersSettings
@@ -34,6 +35,7 @@ from deploy.settings.root import Settings
 from deploy.settings.slack import SlackSettings
 from deploy.wiring.bot_roles import (
     answer_role,
+    gap_roles,
     open_answering,
     open_listening,
     open_workspaces,
@@ -89,6 +91,7 @@ class Bot:
     events: Log
     listening: SlackRoles
     answering: AnswerService | None
+    gaps: Gaps
 
     async def exchanges(self) -> list[Exchange]:
         return [exchange async for exchange in self.store.exchanges()]
@@ -210,11 +213,13 @@ async def bot(
         listening = await stack.enter_async_context(
             open_listening(chosen, events, store, workspaces, site.trees, permalinks, known)
         )
+        gaps = await stack.enter_async_context(SqliteGaps(shared / "gaps.sqlite"))
         answering, roles = None, [*listening.roles]
         if answers:
             delivery = slack_delivery(chosen, store, workspaces)
             answering = await stack.enter_async_context(open_answering(stores, events, store, delivery, known))
             roles += [answer_role(answering), *staleness_roles(stores, events, store, delivery, every=0.05)]
+            roles += gap_roles(stores, store, gaps, every=0.05)
         runs, stops = [role.run for role in roles], [role.stop for role in roles]
         running = [asyncio.create_task(run()) for run in runs]
         try:
@@ -222,7 +227,7 @@ async def bot(
                 connecting = asyncio.create_task(slack.socket.connected())
                 await asyncio.wait({connecting, *running}, return_when=asyncio.FIRST_COMPLETED)
                 connecting.cancel()
-            yield Bot(slack, site, store, events, listening, answering)
+            yield Bot(slack, site, store, events, listening, answering, gaps)
         finally:
             for stop in stops:
                 if stop:

@@ -14,7 +14,7 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.answering.lease import ask_to_stop, changed
-from bot.model import Exchange, Feedback, Question
+from bot.model import Exchange, Feedback, Question, first_attempt
 from bot.ports import BotStore
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.parse import person_of, workspace
@@ -131,7 +131,10 @@ class Interactions:
         if closed := await self._closed(exchange, body):
             return closed
         message = escalation(exchange, whom=mention_of(self._person), asked_by=person_of(body), comment=_words(body))
-        return await self._once("person", exchange, client, [message], ASKED_ALREADY)
+        sorry = await self._once("person", exchange, client, [message], ASKED_ALREADY)
+        if not sorry:
+            await changed(self._store, question_id, lambda exchange: replace(exchange, handed_over=True))
+        return sorry
 
     async def retry(self, body: Payload, client: AsyncWebClient) -> str:
         """The same question once more, as one of its own."""
@@ -149,11 +152,10 @@ class Interactions:
             return closed
         question = exchange.question
         attempt = question.attempt + 1
-        base = question.id if question.attempt == 1 else question.id.rpartition(":again-")[0]
         private = bool(question.response_url)
         again = replace(
             question,
-            id=f"{base}:again-{attempt}",
+            id=f"{first_attempt(question.id)}:again-{attempt}",
             attempt=attempt,
             instead_of=question.id if compared else "",
             response_url=str(body.get("response_url") or "") if private else "",

@@ -16,13 +16,16 @@ from rich.text import Text
 
 from bot import codec
 from bot.events import outcome
+from bot.gaps.as_questions import as_questions
 from bot.model import Exchange
 from bot.ports import BotStore
 from bot.terminal.answer_view import print_answer, print_trace
 from bot.terminal.console import print_json_text
-from deploy.commands.command_line import Config, Folder, console, fail, no_index, run, settings_of
+from deploy.commands.command_line import Config, Folder, console, errors, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import open_bot_store
+from ingest.counted import counted
+from navigator.evaluation.questions import dump_question
 
 MAX_ROW_CHARACTERS = 100
 _AGO = re.compile(r"(\d{1,4}) ?(m|h|d|w|minutes?|hours?|days?|weeks?)( ago)?")
@@ -35,6 +38,12 @@ def command(
     user: Annotated[str | None, typer.Option(help="Asked by the person of this id.")] = None,
     show: Annotated[str | None, typer.Option(metavar="ID", help="The whole way of one answer.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Export: everything, one JSON object a line.")] = False,
+    questions: Annotated[
+        bool,
+        typer.Option(
+            "--as-questions", help="Export those that people found good as questions for `ritbot eval`, one a line."
+        ),
+    ] = False,
     config: Config = None,
     folder: Folder = None,
 ) -> None:
@@ -48,6 +57,8 @@ def command(
         wanted = AnswerFilter(asked_since(since, now) if since else None, channel, user)
     except ValueError as error:
         fail(str(error))
+    if questions:
+        raise typer.Exit(run(export_questions(settings, wanted, errors)))
     work = export_answers(settings, wanted) if as_json else list_answers(settings, wanted, console)
     raise typer.Exit(run(work))
 
@@ -102,6 +113,16 @@ async def export_answers(settings: Settings, wanted: AnswerFilter) -> int:
         async for exchange in wanted.of(store):
             _write(exchange)
     return 0
+
+
+async def export_questions(settings: Settings, wanted: AnswerFilter, console: Console) -> int:
+    """A question a line on standard output, how many on `console`; 1 where there is none."""
+    async with open_bot_store(settings) as store:
+        made = list(as_questions([exchange async for exchange in wanted.of(store) if exchange.feedback]))
+    for question in made:
+        print_json_text(dump_question(question))
+    console.print(f"{counted(len(made), 'answer')} that people found good.")
+    return 0 if made else 1
 
 
 async def show_answer(settings: Settings, question_id: str, console: Console, now: datetime, *, as_json: bool) -> int:

@@ -13,13 +13,14 @@ from deploy.settings.root import Settings
 from deploy.wiring.bot_roles import (
     answer_role,
     answering_checks,
+    gap_roles,
     open_answering,
     open_workspaces,
     retention_role,
     slack_delivery,
     staleness_roles,
 )
-from deploy.wiring.bot_store import open_bot_store, open_editions
+from deploy.wiring.bot_store import open_bot_store, open_editions, open_gaps
 from deploy.wiring.events import ASKED_TOPICS, open_events
 from deploy.wiring.gauges import event_gauges
 from deploy.wiring.stores import open_stores
@@ -41,6 +42,7 @@ async def answer(settings: Settings, console: Console) -> None:
         open_events(settings) as events,
         open_bot_store(settings) as store,
         open_editions(settings) as editions,
+        open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
         open_answering(
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
@@ -51,5 +53,6 @@ async def answer(settings: Settings, console: Console) -> None:
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             roles = [answer_role(service), *staleness_roles(stores, events, store, delivery)]
-            await run_roles([*roles, retention_role(settings, store, editions)], stop, health)
+            roles += [*gap_roles(stores, store, gaps), retention_role(settings, store, editions, gaps)]
+            await run_roles(roles, stop, health)
     console.print("Stopped.")

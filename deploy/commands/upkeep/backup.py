@@ -16,12 +16,12 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.console import Console
 
-from bot.ports import BotStore, Editions
-from bot.store.backup import bot_sections, edition_section
+from bot.ports import BotStore, Editions, Gaps
+from bot.store.backup import bot_sections, edition_section, gap_section
 from deploy.commands.command_line import Config, Folder, errors, fail, needs_index, run, settings_of
 from deploy.settings.known_sites import known_sites, site_of
 from deploy.settings.root import Settings
-from deploy.wiring.bot_store import open_bot_store, open_editions
+from deploy.wiring.bot_store import open_bot_store, open_editions, open_gaps
 from deploy.wiring.stores import SystemClock, open_notes, open_trees
 from ingest.backup.archive import BackupSection, Sections, write
 from ingest.backup.trees import note_section, tree_sections
@@ -57,15 +57,18 @@ async def backup(settings: Settings, path: Path, console: Console) -> int:
         open_notes(settings) as notes,
         open_bot_store(settings, left_sealed=True) as bot,
         open_editions(settings) as editions,
+        open_gaps(settings) as gaps,
     ):
-        sections = sections_of(settings, trees, notes, bot, editions)
+        sections = sections_of(settings, trees, notes, bot, editions, gaps)
         with _to(path) as file, console.status("Writing …"):
             counts = await write(file, sections, version=version("ritbot"), now=SystemClock().now())
     console.print(f"Backup of {contents(counts)}: {'standard output' if path == STANDARD else path}", soft_wrap=True)
     return 0
 
 
-def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore, editions: Editions) -> Sections:
+def sections_of(
+    settings: Settings, trees: TreeStore, notes: Notes, bot: BotStore, editions: Editions, gaps: Gaps
+) -> Sections:
     """All that a backup holds, in the order in which it is put back."""
     folder = settings.index.folder
     known = known_sites(settings, folder)
@@ -85,6 +88,7 @@ def sections_of(settings: Settings, trees: TreeStore, notes: Notes, bot: BotStor
         note_section(notes),
         *bot_sections(bot),
         edition_section(editions),
+        gap_section(gaps),
     ]
 
 

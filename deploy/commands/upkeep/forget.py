@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from bot.gaps.grouping import follow_log
 from deploy.commands.asking.answers import printable_line
 from deploy.commands.command_line import Config, Folder, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import open_bot_store, open_gaps
+from deploy.wiring.stores import SystemClock
 
 
 def command(
@@ -29,12 +31,14 @@ def command(
 
 async def forget(settings: Settings, user: str, console: Console) -> int:
     """Remove what is kept of a person, and say what may hold something of them for a while."""
-    async with open_bot_store(settings) as store:
+    async with open_bot_store(settings) as store, open_gaps(settings) as gaps:
         gone = await store.forget(user)
+        await follow_log(store, gaps, SystemClock())
     days = settings.bot.keep_events.days
     for line in (
         f"Removed {gone} question{'' if gone == 1 else 's'} of {printable_line(user)} with their answers.",
-        "Their name and words are gone from feedback on other questions, and their name from channel settings.",
+        "Their name and words are gone from feedback on other questions, and their name from channel settings; their questions "
+        "from gaps.",
         f"What the event log holds of them goes by itself, {days} day{'' if days == 1 else 's'} after it was written.",
         "Backups are as they were: remove those that are older than this, if need be.",
     ):

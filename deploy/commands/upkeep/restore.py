@@ -18,7 +18,7 @@ from deploy.commands.command_line import Config, Folder, console, run, settings_
 from deploy.commands.documents.reconcile import compare, show_report
 from deploy.commands.upkeep.backup import STANDARD, contents, sections_of
 from deploy.settings.root import Settings
-from deploy.wiring.bot_store import open_bot_store, open_editions
+from deploy.wiring.bot_store import open_bot_store, open_editions, open_gaps
 from deploy.wiring.stores import open_stores
 from ingest.backup.archive import check, lines, put_back
 from ingest.backup.trees import RecordStates, others
@@ -46,8 +46,9 @@ async def restore(settings: Settings, path: Path, console: Console, *, force: bo
             open_stores(settings, "ritbot restore") as stores,
             open_bot_store(settings, left_sealed=True) as bot,
             open_editions(settings) as editions,
+            open_gaps(settings) as gaps,
         ):
-            sections = sections_of(settings, stores.trees, stores.notes, bot, editions)
+            sections = sections_of(settings, stores.trees, stores.notes, bot, editions, gaps)
             with console.status("Checking the backup …"):
                 ours = RecordStates()
                 counts = check(file, sections, ours)

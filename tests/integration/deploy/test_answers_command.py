@@ -8,19 +8,29 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from rich.console import Console
 
 from bot.codec import load_exchange
-from bot.model import Exchange
-from deploy.commands.asking.answers import AnswerFilter, asked_since, export_answers, list_answers, show_answer
+from bot.model import Exchange, Feedback, Verdict
+from deploy.commands.asking.answers import (
+    AnswerFilter,
+    asked_since,
+    export_answers,
+    export_questions,
+    list_answers,
+    show_answer,
+)
 from deploy.commands.upkeep.forget import forget
 from deploy.settings.root import Settings, load
-from deploy.wiring.bot_store import open_bot_store, open_editions, retention
+from deploy.wiring.bot_store import open_bot_store, open_editions, open_gaps, retention
+from navigator.evaluation.questions import Gold, load_questions
 from tests.contract.conftest import remove
 from tests.fakes.exchanges import NOON, answered, question, waiting
 
@@ -129,10 +139,43 @@ async def test_forgetting_says_what_went_and_how_long_the_event_log_keeps_it(set
 async def test_retention_keeps_as_many_days_as_are_set(settings: Settings) -> None:
     now = datetime.now(UTC)
     await keep(settings, waiting(1, asked_at=now - timedelta(days=91)), waiting(2, asked_at=now - timedelta(days=89)))
-    async with open_bot_store(settings) as store, open_editions(settings) as editions:
-        role = retention(settings, store, editions)
+    async with open_bot_store(settings) as store, open_editions(settings) as editions, open_gaps(settings) as gaps:
+        role = retention(settings, store, editions, gaps)
         await role.tidy()
         assert [exchange.question.ts async for exchange in store.exchanges()] == ["2.000100"]
+
+
+def good(number: int, text: str, *verdicts: Verdict, **fields: Any) -> Exchange:
+    judged = tuple(Feedback(f"U{n}", verdict, NOON) for n, verdict in enumerate(verdicts))
+    return replace(answered(number, **fields), standalone=text, feedback=judged)
+
+
+async def test_what_people_found_good_are_questions_that_an_evaluation_reads(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await keep(
+        settings,
+        good(1, "How often does <@U7> rotate keys?", "good"),
+        good(2, "How often does <@U8> rotate keys?", "good", "good"),
+        good(3, "Disputed?", "good", "bad"),
+        good(4, "Asked in private?", "good", kind="direct"),
+        good(5, "Judged by nobody?"),
+        good(6, "Ask eva.smith@example.org or C++ [1]?", "good"),
+        waiting(7),
+    )
+    console = terminal()
+    assert await export_questions(settings, AnswerFilter(), console) == 0
+    assert "2 answers" in printed(console)
+    first, second = load_questions(capsys.readouterr().out)
+    assert (first.question, first.answers, first.gold) == (
+        "How often does someone rotate keys?",
+        ("Once a year.",),
+        (Gold(node="n1"),),
+    )
+    assert (first.kind, first.checked) == ("asked", True)
+    assert second.question == "Ask someone or C++ [1]?"
+    assert await export_questions(settings, AnswerFilter(channel="C9"), console) == 1
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(

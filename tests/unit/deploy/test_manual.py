@@ -27,7 +27,7 @@ FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 SECTION = re.compile(
-    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|judge|enrichment|evaluation|bot|slack|answers|stale|log|web|sites)"
+    r"(?<![\w./])(?:index|stores|events|http|watch|embedding|retrieval|navigator|model|strategies|router|judge|enrichment|evaluation|bot|slack|answers|stale|gaps|log|web|sites)"
     r"\.[a-z_.]*[a-z_](?![\w./])"
 )
 TOPICS = {topic for name in (QUESTIONS_TOPIC, ANSWERS_TOPIC) for topic in (name, dead_topic(name))}

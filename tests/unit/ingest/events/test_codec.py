@@ -57,7 +57,7 @@ nodes_events = st.builds(
         st.builds(
             NodeChange,
             node=texts,
-            kind=st.sampled_from(["changed", "moved", "split", "went"]),
+            kind=st.sampled_from(["changed", "moved", "split", "went", "extended"]),
             parts=st.lists(texts, max_size=3).map(tuple),
         ),
         max_size=3,

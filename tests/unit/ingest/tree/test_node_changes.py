@@ -24,14 +24,22 @@ WATER, VALVE = PRIME.blocks
 CASES = {
     "nothing": ([PAGE, PRIME, SEAL], []),
     "another order": ([PAGE, SEAL, PRIME], []),
-    "a new section": ([PAGE, PRIME, node("new", "Keep it dry at night."), SEAL], []),
+    "a new section": ([PAGE, PRIME, node("new", "Keep it dry at night."), SEAL], [NodeChange("page", "extended")]),
+    "a new section under another": (
+        [PAGE, PRIME, node("new", "Keep it dry.", parent="prime"), node("newer", "Or not.", parent="new"), SEAL],
+        [NodeChange("prime", "extended")],
+    ),
+    "a new section, and other words above it": (
+        [node("page", "All of it.", parent=None), PRIME, SEAL, node("new", "Keep it dry.")],
+        [NodeChange("page", "changed")],
+    ),
     "other words": ([PAGE, PRIME, node("seal", "Grease it twice a month.")], [NodeChange("seal", "changed")]),
     "another title": ([PAGE, PRIME, replace(SEAL, title="The seal")], [NodeChange("seal", "changed")]),
     "another parent": ([PAGE, PRIME, replace(SEAL, parent="prime")], [NodeChange("seal", "moved")]),
     "removed": ([PAGE, PRIME], [NodeChange("seal", "went")]),
     "split": (
         [PAGE, replace(PRIME, blocks=(WATER,)), node("start", VALVE.text), SEAL],
-        [NodeChange("prime", "split", ("start",))],
+        [NodeChange("page", "extended"), NodeChange("prime", "split", ("start",))],
     ),
     "merged": (
         [PAGE, replace(PRIME, blocks=(*PRIME.blocks, *SEAL.blocks))],
@@ -67,14 +75,14 @@ def test_a_page_that_moved_as_it_was_moves_its_sections() -> None:
 def test_words_are_followed_whatever_their_script_and_however_few(text: str, parts: tuple[str, ...]) -> None:
     old = [PAGE, node("was", text, "Something else that stays here.")]
     new = [PAGE, node("was", "Something else that stays here."), node("new", text)]
-    assert node_changes(old, new)[0].parts == parts
+    assert node_changes(old, new)[1].parts == parts
 
 
 def test_the_sections_that_have_most_of_the_words_are_named() -> None:
     long = "one two three four five six seven"
     old = [PAGE, node("was", long)]
     some = [node(f"some{n}", "one two three") for n in range(2 * MAX_PARTS)]
-    [change] = node_changes(old, [PAGE, *some, node("most", long)])
+    [_, change] = node_changes(old, [PAGE, *some, node("most", long)])
     assert (change.kind, change.parts[0], len(change.parts)) == ("went", "most", MAX_PARTS)
 
 
@@ -88,6 +96,9 @@ versions = st.dictionaries(st.sampled_from("abcd"), texts, max_size=4).map(
 def test_what_is_told_is_exactly_what_differs(old: list[Node], new: list[Node]) -> None:
     now = {each.id: each for each in new}
     changes = node_changes(old, new)
-    assert [change.node for change in changes] == [each.id for each in old if now.get(each.id) != each]
+    extended = {each.parent for each in new if each.id not in {one.id for one in old}}
+    touched = [each.id for each in old if now.get(each.id) != each or each.id in extended]
+    assert [change.node for change in changes] == touched
+    assert {change.node for change in changes if change.kind == "extended"} == extended
     assert all(set(change.parts) <= now.keys() - {change.node} for change in changes)
     assert node_changes(new, new) == ()

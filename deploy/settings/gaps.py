@@ -1,0 +1,24 @@
+"""[gaps]: who owns which part of the documentation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from deploy.settings.site import Regex, SettingsTable, Text
+
+
+class OwnerSettings(SettingsTable):
+    """One [[gaps.owners]] table; the first whose pattern fits owns a gap."""
+
+    pattern: Regex = Field(description="Found in the section's address, or in its path (Guide › Keys › Key expiry).")
+    name: Text = Field(description="Who it is, as lists show it.")
+
+
+class GapsSettings(SettingsTable):
+    owners: Annotated[tuple[OwnerSettings, ...], "a list of tables, each under its own [[gaps.owners]]"] = Field(
+        default=(),
+        description="Who owns which part of the documentation: pattern (a regular expression found in a section's address or "
+        "path) and name. The first that fits counts.",
+    )
