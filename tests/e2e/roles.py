@@ -86,7 +86,7 @@ def running(
 async def until(condition: Callable[[], object], what: str, *roles: Running) -> None:
     give_up = time.monotonic() + PATIENCE_SECONDS
     while not (await found if isawaitable(found := condition()) else found):
-        logs = [event for role in roles for event in role.events[-5:]]
+        logs = [event for role in roles for event in role.events if event.get("logger") != "opensearch"][-40:]
         assert all(role.process.poll() is None for role in roles), f"a role ended before {what}: {logs}"
         assert time.monotonic() < give_up, f"{what} did not happen: {logs}"
         await asyncio.sleep(0.05)

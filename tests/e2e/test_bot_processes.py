@@ -117,7 +117,11 @@ async def test_whoever_answers_may_die_be_stopped_or_be_told_to_end(
 
         question = await ada.mention(general, QUESTION)
         await until(
-            lambda: "Step 2" in "".join(map(words, answers(slack, general, question))), "it is written", listens
+            lambda: "Step 2" in "".join(map(words, answers(slack, general, question))),
+            "it is written",
+            listens,
+            one,
+            two,
         )
         victim, other = (one, two) if logged(one, "question_asked") else (two, one)
         assert victim.end(signal.SIGKILL) == -signal.SIGKILL

@@ -31,6 +31,9 @@ from ingest.events.topics import KEEPING, Keeping, check_size
 from ingest.ports import Consumer, Record
 
 _STOP_SECONDS = 10.0
+_METADATA_SECONDS = 10.0
+"""So long a member may not know of partitions that are there: the broker that it asked first may not know a topic that was
+just created on another, and until it asks again it holds nothing. aiokafka asks every five minutes."""
 
 log = structlog.get_logger(__name__)
 
@@ -92,6 +95,7 @@ class KafkaEventLog:
                 session_timeout_ms=int(self._timing.session * 1000),
                 heartbeat_interval_ms=int(self._timing.session * 1000 / 10),
                 rebalance_timeout_ms=int(self._timing.rebalance * 1000),
+                metadata_max_age_ms=int(_METADATA_SECONDS * 1000),
                 max_partition_fetch_bytes=MAX_REQUEST_BYTES,
             )
 

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
+from aiokafka import AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 
 from ingest.events.kafka.client import Connection
 from ingest.events.kafka.event_log import KafkaEventLog
@@ -62,6 +64,24 @@ async def test_members_share_the_partitions_and_each_record_goes_to_one(log: Eve
     assert sorted(record.key for found in counted for record in found) == sorted(SPREAD)
     assert not {record.partition for record in counted[0]} & {record.partition for record in counted[1]}
     assert all(counted)
+
+
+async def test_partitions_that_a_member_did_not_know_of_are_found_soon(log: EventLog, kafka: Kafka, topic: str) -> None:
+    async with log.consume(topic, "g") as member:
+        await append_all(log, topic, SPREAD)
+        for record in await all_of(member, len(SPREAD)):
+            await member.acknowledge(record)
+        admin, producer = (each(bootstrap_servers=kafka.address) for each in (AIOKafkaAdminClient, AIOKafkaProducer))
+        try:
+            await admin.start()
+            await admin.create_partitions({topic: NewPartitions(total_count=9)})
+            await producer.start()
+            await producer.send_and_wait(topic, b"in the new one", b"key", partition=8)
+        finally:
+            await admin.close()
+            await producer.stop()
+        [record] = await member.take(wait=3 * JOINED)
+        assert record.value == b"in the new one"
 
 
 async def test_a_newcomer_waits_for_work_in_hand_and_it_is_not_done_twice(log: EventLog, topic: str) -> None:
