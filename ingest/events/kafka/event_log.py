@@ -31,9 +31,10 @@ from ingest.events.topics import KEEPING, Keeping, check_size
 from ingest.ports import Consumer, Record
 
 _STOP_SECONDS = 10.0
+_GLANCE_SECONDS = 0.05
 _METADATA_SECONDS = 10.0
-"""So long a member may not know of partitions that are there: the broker that it asked first may not know a topic that was
-just created on another, and until it asks again it holds nothing. aiokafka asks every five minutes."""
+"""So long a member may not know of partitions that are there: the broker that it asked may not have heard of a topic that was
+just created, and until it asks again it holds nothing. aiokafka asks every five minutes."""
 
 log = structlog.get_logger(__name__)
 
@@ -203,6 +204,8 @@ class KafkaEventLog:
                 raise StoreUnavailable(
                     f"{self._connection.name} does not create the topic {name}: {error.__name__} {message}"
                 )
+        while any(each["error_code"] for each in await admin.describe_topics([named])):  # noqa: ASYNC110 - brokers tell nobody
+            await asyncio.sleep(_GLANCE_SECONDS)
         log.info("topic_created", topic=named, partitions=self._partitions, replicas=replicas, **settings)
 
     def _settings(self, topic: str) -> dict[str, str]:

@@ -128,6 +128,7 @@ def children(pid: int) -> list[str]:
     return found
 
 
+@pytest.mark.timeout(400)  # on a busy machine its seconds of the processor take as many minutes
 @pytest.mark.parametrize("piece", ["x<br>", "<p class=a#>x"])
 async def test_pages_of_many_elements_stay_within_the_memory_of_one(piece: str) -> None:
     body = "".join(piece.replace("#", str(i)) for i in range(MAX_ELEMENTS - 100)).encode()
