@@ -11,8 +11,6 @@ import threading
 from collections.abc import Mapping
 from functools import cache
 
-from simplemma.strategies.dictionaries import StreamDictionaryFactory
-
 MIN_COMPOUND_CHARACTERS, MAX_COMPOUND_CHARACTERS = 7, 40
 """What is longer is no word of a text."""
 MIN_PART_CHARACTERS, MIN_NEW_PART_CHARACTERS = 4, 3
@@ -46,6 +44,8 @@ def parts(word: str, language: str) -> tuple[str, ...]:
 
 @cache
 def _lexicon(code: str) -> Mapping[str, str]:
+    from simplemma.strategies.dictionaries import StreamDictionaryFactory  # most processes never meet such a word
+
     return StreamDictionaryFactory().get_dictionary(code)
 
 

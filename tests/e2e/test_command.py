@@ -35,7 +35,7 @@ def test_an_answer_quotes_and_links_the_section(pumpkin: Path) -> None:
 
 NEVER_WITHOUT_SERVERS = frozenset(
     "torch transformers sentence_transformers sklearn scipy matplotlib jinja2 anthropic slack_bolt slack_sdk aiokafka "
-    "opensearchpy qdrant_client aiohttp starlette uvicorn cryptography watchfiles".split()
+    "opensearchpy qdrant_client aiohttp starlette uvicorn cryptography watchfiles simplemma".split()
 )
 NEVER_WITHOUT_TEXT = NEVER_WITHOUT_SERVERS | {"numpy", "openvino", "tokenizers"}
 NEVER_FOR_HELP = NEVER_WITHOUT_TEXT | {"qdrant_edge", "selectolax", "httpx", "snowballstemmer", "sentencex"}
