@@ -76,13 +76,14 @@ class TooComplex(ValueError):
 
 class Amounts(NamedTuple):
     """How much is in an element: characters of text, those of them in links, and whether there is a title (h1), any heading
-    with words outside links, and navigation (nav)."""
+    with words outside links, navigation (nav), and a link, be it without words."""
 
     text: int
     linked: int
     titled: bool
     headed: bool
     navigates: bool
+    leads: bool
 
 
 _amounts = partial(tuple.__new__, Amounts)  # what Amounts._make is, without its check: one for each element of a page
@@ -167,7 +168,7 @@ class Element:
 
     def _counted(self) -> Amounts:
         text = linked = 0
-        titled, headed, navigates = self.tag == "h1", False, self.tag == "nav"
+        titled, headed, navigates, leads = self.tag == "h1", False, self.tag == "nav", self.tag == "a"
         for child in self.children:
             if isinstance(child, str):
                 text += len(child.strip())
@@ -177,8 +178,9 @@ class Element:
                 titled = titled or below[2]
                 headed = headed or below[3]
                 navigates = navigates or below[4]
+                leads = leads or below[5]
         headed = headed or (self.tag in _TITLES and text > linked)
-        return _amounts((text, text if self.tag == "a" else linked, titled, headed, navigates))
+        return _amounts((text, text if self.tag == "a" else linked, titled, headed, navigates, leads))
 
     def keep(self, children: list[Element | str]) -> None:
         """Take all other children out of the tree."""
@@ -230,12 +232,13 @@ def _classes(names: str) -> frozenset[str]:
 def clean(text: str) -> str:
     """White space collapsed, soft hyphens, zero-width and direction marks removed. A line break of the source between
     two characters of a script without spaces is none (CSS Text 3, section 4.1.3)."""
-    if text.isascii():
-        return " ".join((text if text.isprintable() else text.translate(_INVISIBLE)).split())
-    text = text.translate(_INVISIBLE)
-    if "\n" in text:
-        text = _BREAK_IN_WIDE.sub(lambda blanks: "" if "\n" in blanks[0] else blanks[0], text)
-    return " ".join(text.split())
+    words = " ".join(text.split())
+    if not words.isprintable():
+        text = text.translate(_INVISIBLE)
+        words = " ".join(text.split())
+    if text.isascii() or "\n" not in text:
+        return words
+    return " ".join(_BREAK_IN_WIDE.sub(lambda blanks: "" if "\n" in blanks[0] else blanks[0], text).split())
 
 
 def read(html: str) -> Dom:

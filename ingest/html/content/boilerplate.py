@@ -20,6 +20,8 @@ _NEVER_SHOWN = frozenset(
     "script style noscript template head link meta iframe object embed canvas audio video input select textarea"
     " datalist option optgroup frame frameset noframes progress meter rp title base param map area".split()
 )
+_JUDGED = FURNITURE_TAGS | _NEVER_SHOWN | {"a", "p", "td", "header"}
+"""Kinds of elements that are looked at whatever their names are."""
 _FURNITURE_ROLES = frozenset(
     "navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar tablist tooltip"
     " doc-toc doc-pagelist".split()
@@ -176,7 +178,9 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
         return True
     if not attrs:
         return (tag == "aside" and mostly_links(element)) or (tag == "td" and _gutter(element))
-    if line_numbers(element) or _tab_labels(element):
+    if plain(element):
+        return tab_labels(element)
+    if line_numbers(element) or tab_labels(element):
         return True
     if hidden(element) and not opened:
         return not tab_panel(element)
@@ -192,9 +196,32 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
     return tag in _BLOCKS and (_by_name(element, attrs) if by_name else _named(attrs.get("class", "")))
 
 
-def _tab_labels(element: Element) -> bool:
+def plain(element: Element) -> bool:
+    """Whether neither its kind nor its attributes say anything about an element, as is true of most: then only what is in it
+    can make it furniture."""
+    attrs = element.attrs
+    if not attrs:
+        return element.tag not in _JUDGED
+    return len(attrs) == 1 and "class" in attrs and _plain_names(element.tag, attrs["class"])
+
+
+@lru_cache(maxsize=8192)
+def _plain_names(tag: str, names: str) -> bool:
+    tokens = frozenset(names.lower().split())
+    return tag not in _JUDGED and not (
+        "lang" in tokens
+        or _named(names)
+        or _shared_word(names)
+        or _numbers_lines(names)
+        or tokens & (_LINK_LISTS | _UNSELECTABLE | _TAB_PANELS)
+    )
+
+
+def tab_labels(element: Element) -> bool:
     """A row of buttons and their labels that choose among what follows."""
-    tags = [child.tag for child in islice(element.elements, _MAX_TAB_PARTS)] if element.tag == "div" else []
+    if element.tag != "div":
+        return False
+    tags = [child.tag for child in islice(element.elements, _MAX_TAB_PARTS)]
     return tags.count("label") > 1 and "input" in tags and set(tags) <= {"input", "label"}
 
 

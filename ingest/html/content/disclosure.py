@@ -57,20 +57,14 @@ def controlled_panels(tree: Dom) -> frozenset[str]:
 
 
 class Siblings:
-    """The children of one element, met in order; tells which of the hidden ones a reader can open."""
+    """The children of one element, met in order; tells which of the hidden ones a reader can open. `before`: the last that was
+    met and is shown, None after words."""
 
     def __init__(self, parent: Element, controlled: frozenset[str]) -> None:
         self._parent = parent
         self._controlled = controlled
-        self._before: Element | None = None
+        self.before: Element | None = None
         self._alike: Counter[tuple[str, frozenset[str], str]] | None = None
-
-    def passed(self, child: Element | str) -> None:
-        """A child was met that is shown."""
-        if isinstance(child, Element):
-            self._before = child
-        elif not child.isspace():
-            self._before = None
 
     def opens(self, panel: Element) -> bool:
         """Whether a hidden child is opened by a control, by what stands before it, or by what is around it."""
@@ -78,7 +72,7 @@ class Siblings:
             return False
         if panel.get("id") in self._controlled and panel.get("id"):
             return not mostly_links(panel)
-        if self._before is not None and _opens(self._before, panel):
+        if self.before is not None and _opens(self.before, panel):
             return True
         if "-" in self._parent.tag and _WIDGETS.search(self._parent.tag):
             return True

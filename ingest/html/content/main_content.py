@@ -20,6 +20,8 @@ from ingest.html.content.boilerplate import (
     furniture,
     hidden,
     mostly_links,
+    plain,
+    tab_labels,
 )
 from ingest.html.content.closing_remarks import drop_closing_remarks
 from ingest.html.content.disclosure import Siblings
@@ -109,10 +111,11 @@ class _Cuts:
             for child in element.children:
                 if isinstance(child, str):
                     children.append(child)
-                    siblings.passed(child)
+                    if not child.isspace():
+                        siblings.before = None
                 elif child in holders or not _dropped(child, siblings, whole_body, by_name):
                     children.append(child)
-                    siblings.passed(child)
+                    siblings.before = child
                     stack.append(child)
                     if child.tag in HEADINGS:
                         self.left -= _own_text(child)
@@ -217,6 +220,8 @@ def _dropped(element: Element, siblings: Siblings, whole_body: bool, by_name: bo
     tag = element.tag
     if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
         return False
+    if plain(element):
+        return tab_labels(element) or site_remark(element)
     if tag == "p" and contents_line(element):
         return True
     if tag == "footer":

@@ -17,6 +17,7 @@ _MAX_CHARACTERS = 240
 _MAX_ELEMENTS = 80
 _MAX_NAME_WORDS = 6
 _BLOCKS = frozenset("p div center table section footer header ul ol form small span time li aside".split())
+_JUDGED = _BLOCKS | {"a", *HEADINGS}
 _HOLDERS = frozenset("div section main article footer".split())
 _NO_PLACE = frozenset("pre code table blockquote dd figure".split())
 _WORD = re.compile(r"[\w']++")
@@ -68,21 +69,21 @@ _MAX_WAY_LINKS = 12
 def site_remark(element: Element) -> bool:
     """Whether a block says nothing but such things."""
     tag = element.tag
-    if (tag not in _BLOCKS and tag != "a" and tag not in HEADINGS) or element.end - element.order > _MAX_ELEMENTS:
+    if tag not in _JUDGED or element.end - element.order > _MAX_ELEMENTS:
+        return False
+    held = element.parent is not None and element.parent.tag in _HOLDERS
+    if tag in ("span", "small") and not held:
         return False
     amounts = element.amounts
     short = amounts.text <= _MAX_WAY_CHARACTERS and tag in ("p", "div", "center", "table", "ul", "ol")
-    if short and way_line(element.children) and (tag not in ("ul", "ol") or _speaks_of_pages(element)):
+    if short and amounts.leads and way_line(element.children) and (tag not in ("ul", "ol") or _speaks_of_pages(element)):
         return True
     if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or tag in ("center", "table"):
         return False
     if tag in HEADINGS:
         return not element.get("id") and _asks(_WORD.findall(_said(element)))
-    held = element.parent is not None and element.parent.tag in _HOLDERS
     if tag == "a":
         return held and _step(element)
-    if tag in ("span", "small") and not held:
-        return False
     if tag == "li" and amounts.linked:
         return False
     found = _leads_on(element) if amounts.linked * 2 >= amounts.text else _remarks(element)
@@ -97,17 +98,24 @@ def _remarks(element: Element) -> bool:
     if element.tag == "li" and not any(e.tag == "time" for e in element.walk()):
         return False
     text = _said(element)
-    words = _WORD.findall(text)
     if element.tag == "time":
-        return "ago" in words
+        return "ago" in _WORD.findall(text)
     if len(text) <= _MAX_ELSEWHERE_CHARACTERS and _ELSEWHERE.match(text) is not None:
         return True
+    first = _WORD.search(text)
+    if first is not None and not _is_known(first[0]) and first[0] != "authored":
+        return False
+    words = _WORD.findall(text)
     rest = _without_names(words)
     if rest is None:
         return not text.endswith(".") or "written" not in words
-    if not all(word in _ALL or word[0].isdigit() for word in rest):
+    if not all(map(_is_known, rest)):
         return False
     return _dates(rest) or _counts(rest) or _asks(rest)
+
+
+def _is_known(word: str) -> bool:
+    return word in _ALL or word[0].isdigit()
 
 
 def _without_names(words: list[str]) -> list[str] | None:
@@ -117,7 +125,7 @@ def _without_names(words: list[str]) -> list[str] | None:
     for word in words:
         if word == "by":
             named = _MAX_NAME_WORDS
-        elif named and word not in _ALL and not word[0].isdigit():
+        elif named and not _is_known(word):
             named -= 1
         else:
             named = 0

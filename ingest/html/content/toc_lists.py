@@ -60,7 +60,7 @@ def repeats_sections(listing: Element) -> bool:
 
 def drop_section_lists(elements: Iterable[Element]) -> bool:
     """Take such lists out of the tree, with the words that announce them; whether there were any."""
-    found = set(_outermost(elements, lambda e: e.tag in _LISTS and repeats_sections(e)))
+    found = set(_outermost((e for e in elements if e.tag in _LISTS), repeats_sections))
     for parent in {listing.parent: None for listing in found if listing.parent is not None}:
         kept: list[Element | str] = []
         for child in parent.children:
@@ -154,7 +154,9 @@ def _is_blank(child: Element | str) -> bool:
 def generated(tree: Dom, area: Element) -> list[Element]:
     """Tables of contents that a generator wrote into the content, outermost ones. Look before pruning."""
     inside = tree.elements[area.order : area.end + 1]
-    return list(_outermost(inside, lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e)))
+    return list(
+        _outermost((e for e in inside if e.classes), lambda e: not e.classes.isdisjoint(_GENERATED) and not hidden(e))
+    )
 
 
 def cards(elements: Sequence[Element]) -> list[Element]:
@@ -166,7 +168,7 @@ def cards(elements: Sequence[Element]) -> list[Element]:
 
 def link_lists(elements: Sequence[Element]) -> list[Element]:
     """Lists of links, if they are at least half of the content's text."""
-    found = list(_outermost(elements, lambda e: e.tag in _LISTS and mostly_links(e)))
+    found = list(_outermost((e for e in elements if e.tag in _LISTS), mostly_links))
     listed = sum(element.amounts.text for element in found)
     return found if listed and listed * 2 >= elements[0].amounts.text else []
 

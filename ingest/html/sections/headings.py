@@ -51,7 +51,8 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
     found = [
         (element, level, text)
         for before, element in pairwise((elements[0], *elements))
-        if (level := _level(element, profile))
+        if (element.attrs or element.tag in HEADINGS)
+        and (level := _level(element, profile))
         and linked_page(element, before) is None
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
@@ -124,6 +125,9 @@ def without_masthead(found: Mapping[Element, Heading], page_title: str) -> dict[
 
 def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterator[_Found]:
     """Of each long section the bold lines, a level below its heading; before the first heading, on the level of the highest."""
+    bold = {element for element in elements if element.tag in ("p", "div") and _is_bold_line(element)}
+    if len(bold) < MIN_BOLD_LINES:
+        return
     levels = {element: level for element, level, _ in found}
     current, size = min(levels.values(), default=2) - 1, 0
     lines: list[_Found] = []
@@ -132,7 +136,7 @@ def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterato
             yield from _dividing(lines, size)
             current, size, lines = levels[element], 0, []
         size += sum(len(child) for child in element.children if isinstance(child, str) and not child.isspace())
-        if element.tag in ("p", "div") and _is_bold_line(element):
+        if element in bold:
             lines.append((element, current + 1, title(element)))
     yield from _dividing(lines, size)
 
@@ -143,8 +147,10 @@ def _dividing(lines: Sequence[_Found], size: int) -> Sequence[_Found]:
 
 
 def _is_bold_line(element: Element) -> bool:
+    if not any(child.tag in ("b", "strong") for child in islice(element.elements, 1)):
+        return False
     words = [child for child in element.children if not isinstance(child, str) or not child.isspace()]
-    if len(words) != 1 or isinstance(words[0], str) or words[0].tag not in ("b", "strong"):
+    if len(words) != 1 or isinstance(words[0], str):
         return False
     if not 0 < words[0].amounts.text <= MAX_BOLD_CHARACTERS:
         return False
