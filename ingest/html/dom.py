@@ -39,6 +39,8 @@ MAX_OPTIONS = 20_000
 MAX_ATTRIBUTES = 2_000
 """Of one element: lexbor compares each with all before it."""
 
+_CUT_OFF = frozenset({"svg", "style", "script"})
+"""What is inside these is not read, except JSON and TeX."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _NO_ATTRIBUTES: dict[str, str] = {}
 _NO_CLASSES: frozenset[str] = frozenset()
@@ -153,8 +155,8 @@ class Element:
 
     @property
     def amounts(self) -> Amounts:
-        """What is in the element, text without the blanks around it. Each element is counted once, from the bottom up,
-        and again only after something below it was taken out."""
+        """What is in the element, text without the blanks around it. Each element is counted when the page is read, and again
+        only after something below it was taken out."""
         if self._amounts is None:
             uncounted = [self]
             for element in uncounted:
@@ -162,11 +164,12 @@ class Element:
                     if not isinstance(child, str) and child._amounts is None:
                         uncounted.append(child)
             for element in reversed(uncounted):
-                element._amounts = element._counted()
+                element.count()
         assert self._amounts is not None
         return self._amounts
 
-    def _counted(self) -> Amounts:
+    def count(self) -> None:
+        """Count what is in the element, of which all children are counted."""
         text = linked = 0
         titled, headed, navigates, leads = self.tag == "h1", False, self.tag == "nav", self.tag == "a"
         for child in self.children:
@@ -180,7 +183,7 @@ class Element:
                 navigates = navigates or below[4]
                 leads = leads or below[5]
         headed = headed or (self.tag in _TITLES and text > linked)
-        return _amounts((text, text if self.tag == "a" else linked, titled, headed, navigates, leads))
+        self._amounts = _amounts((text, text if self.tag == "a" else linked, titled, headed, navigates, leads))
 
     def keep(self, children: list[Element | str]) -> None:
         """Take all other children out of the tree."""
@@ -261,6 +264,7 @@ def read(html: str) -> Dom:
         above = element.parent
         if above is not None and above.end < element.end:
             above.end = element.end
+        element.count()
     return Dom(root, copied)
 
 
@@ -330,7 +334,7 @@ def _copied(source: LexborNode, root: Element) -> tuple[list[Element], list[tupl
                 inner = next((fragment.first_child for fragment in node.template_fragments()), None)
             else:
                 parent.children.append(element)
-                inner = _first_inside(node, element)
+                inner = _first_inside(node, element) if tag in _CUT_OFF else node.first_child
             if inner is not None:
                 later.append((node.next, parent))
                 node, parent = inner, element

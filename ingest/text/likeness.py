@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus, urlsplit
@@ -34,7 +34,7 @@ MAX_CHARACTERS = 20_000
 _IDS_AND_TIMES = re.compile(
     r"\b(?:(?=[^\W_]*\d[^\W\d_]++\d)[^\W_]{8,}+|\d{5,}+|\d++(?:[-/:.]\d++)++(?:t[\d:.]++z?+)?+)\b"
 )
-_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)++")
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]++")
 
 
 class Likeness(NamedTuple):
@@ -51,7 +51,7 @@ class Likeness(NamedTuple):
 
 def likeness(url: str, title: str, texts: Iterable[str]) -> Likeness:
     """Of the page that was asked for by `url` and has these texts, its titles among them."""
-    address = _address(url)
+    address = _names(url)
     words = _WORD.findall(_masked("\n".join(texts)[:MAX_CHARACTERS], address))
     pairs = {crc32(f"{one} {other}".encode("utf-8", "surrogatepass")) for one, other in pairwise(["", *words, ""])}
     return Likeness(" ".join(_WORD.findall(_masked(title, address))), array("I", sorted(pairs)[:MAX_PAIRS]).tobytes())
@@ -94,16 +94,20 @@ def replaces(new: Likeness, old: Likeness) -> bool:
     return new.title != old.title and len(has & old.pairs) <= KEPT * len(has)
 
 
-def _address(url: str) -> re.Pattern[str]:
-    """The ways in which a page may name its own address, whole or its path; a bare word of it is a word of the text."""
+def _names(url: str) -> list[str]:
+    """The ways in which a page may name its own address, whole or its path, longest first; a bare word of it is a word of the
+    text."""
     parts = urlsplit(url)
     path = unquote(parts.path)
     values = [unquote_plus(part.partition("=")[2]) for part in parts.query.split("&")]
     names = [url, path, path.rstrip("/"), path.lstrip("/"), path.rpartition("/")[2], parts.query, *values]
     told = {name.casefold() for name in names if re.search(r"[/.=]", name)} - {"/"}
-    known = sorted(told, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known)) or '(?!)'})(?!\w)")
+    return sorted(told, key=len, reverse=True)
 
 
-def _masked(text: str, address: re.Pattern[str]) -> str:
-    return _IDS_AND_TIMES.sub(" ", address.sub(" ", text.casefold()))
+def _masked(text: str, address: Sequence[str]) -> str:
+    text = text.casefold()
+    said = [name for name in address if name in text]
+    if said:
+        text = re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, said))})(?!\w)", " ", text)
+    return _IDS_AND_TIMES.sub(" ", text)

@@ -58,7 +58,8 @@ class Writer:
         self._tables.extend(_Table() for _ in range(depth))
 
     def text(self, text: str) -> None:
-        self._inline.append(text)
+        if self._inline or not text.isspace():
+            self._inline.append(text)
 
     def line_break(self) -> None:
         self._lines.append(clean("".join(self._inline)))

@@ -20,7 +20,7 @@ _NEVER_SHOWN = frozenset(
     "script style noscript template head link meta iframe object embed canvas audio video input select textarea"
     " datalist option optgroup frame frameset noframes progress meter rp title base param map area".split()
 )
-_JUDGED = FURNITURE_TAGS | _NEVER_SHOWN | {"a", "p", "td", "header"}
+_JUDGED = FURNITURE_TAGS | _NEVER_SHOWN | {"a", "td"}
 """Kinds of elements that are looked at whatever their names are."""
 _FURNITURE_ROLES = frozenset(
     "navigation banner contentinfo search complementary dialog alertdialog menu menubar toolbar tablist tooltip"
@@ -168,6 +168,8 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
 
     `by_name`: whether words of every day in its names count. `opened`: whether a reader can open it if it is
     hidden."""
+    if plain(element):
+        return tab_labels(element)
     tag = element.tag
     if tag == "a":
         return _site_link(element) or line_numbers(element)
@@ -178,8 +180,6 @@ def furniture(element: Element, *, by_name: bool = True, opened: bool = False) -
         return True
     if not attrs:
         return (tag == "aside" and mostly_links(element)) or (tag == "td" and _gutter(element))
-    if plain(element):
-        return tab_labels(element)
     if line_numbers(element) or tab_labels(element):
         return True
     if hidden(element) and not opened:

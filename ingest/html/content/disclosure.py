@@ -60,6 +60,8 @@ class Siblings:
     """The children of one element, met in order; tells which of the hidden ones a reader can open. `before`: the last that was
     met and is shown, None after words."""
 
+    __slots__ = ("_alike", "_controlled", "_parent", "before")
+
     def __init__(self, parent: Element, controlled: frozenset[str]) -> None:
         self._parent = parent
         self._controlled = controlled

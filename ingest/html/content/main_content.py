@@ -76,8 +76,7 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
         if cuts.left * _MIN_LEFT < unnamed.left:
             cuts = unnamed
     for element, children in cuts.kept:
-        if len(children) < len(element.children):
-            element.keep(children)
+        element.keep(children)
     elements = list(root.walk())
     for drop in (
         _drop_menus_before_title,
@@ -93,8 +92,8 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
 
 
 class _Cuts:
-    """What is left of each element below `root`, before anything is taken out; `left`: how many characters of text
-    outside headings and links."""
+    """What is left of each element below `root` that loses something, before anything is taken out; `left`: how many
+    characters of text outside headings and links."""
 
     def __init__(
         self, root: Element, holders: set[Element], controlled: frozenset[str], whole_body: bool, *, by_name: bool
@@ -104,7 +103,7 @@ class _Cuts:
         stack = [root]
         while stack:
             element = stack.pop()
-            if not element.children or (element is not root and formula(element) is not None):
+            if element is not root and formula(element) is not None:
                 continue
             children: list[Element | str] = []
             siblings = Siblings(element, controlled)
@@ -116,7 +115,8 @@ class _Cuts:
                 elif child in holders or not _dropped(child, siblings, whole_body, by_name):
                     children.append(child)
                     siblings.before = child
-                    stack.append(child)
+                    if child.end > child.order:
+                        stack.append(child)
                     if child.tag in HEADINGS:
                         self.left -= _own_text(child)
                 else:
@@ -124,7 +124,10 @@ class _Cuts:
                     if _is_target(child):
                         children.append(child)
                         self.kept.append((child, []))
-            self.kept.append((element, _without_way_lines(children) if element.tag in _CONTAINERS else children))
+            if element.tag in _CONTAINERS:
+                children = _without_way_lines(children)
+            if len(children) < len(element.children):
+                self.kept.append((element, children))
 
 
 def _without_way_lines(children: list[Element | str]) -> list[Element | str]:
@@ -220,14 +223,14 @@ def _dropped(element: Element, siblings: Siblings, whole_body: bool, by_name: bo
     tag = element.tag
     if (tag in _FORMULA_TAGS or element.classes) and formula(element) is not None:
         return False
-    if plain(element):
-        return tab_labels(element) or site_remark(element)
     if tag == "p" and contents_line(element):
         return True
     if tag == "footer":
         return element.parent is None or element.parent.tag not in ("blockquote", "figure")
     if tag in ("header", "aside") and whole_body and not any(a.tag in _PARTS for a in element.ancestors()):
         return not (_title_header(element) if tag == "header" else callout(element))
+    if plain(element):
+        return tab_labels(element) or site_remark(element)
     opened = bool(element.attrs) and hidden(element) and siblings.opens(element)
     return furniture(element, by_name=by_name and not opened, opened=opened) or site_remark(element)
 

@@ -76,7 +76,12 @@ def site_remark(element: Element) -> bool:
         return False
     amounts = element.amounts
     short = amounts.text <= _MAX_WAY_CHARACTERS and tag in ("p", "div", "center", "table", "ul", "ol")
-    if short and amounts.leads and way_line(element.children) and (tag not in ("ul", "ol") or _speaks_of_pages(element)):
+    if (
+        short
+        and amounts.leads
+        and way_line(element.children)
+        and (tag not in ("ul", "ol") or _speaks_of_pages(element))
+    ):
         return True
     if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or tag in ("center", "table"):
         return False

@@ -16,6 +16,7 @@ _SIGNS = ">»›→"
 _MAX_ROW_CHILDREN = 25
 _MAX_BAR_ENTRIES = 8
 _NO_TRAILS = frozenset("a li script style svg body html main head bread-crumbs span meta".split())
+_TRAILS = frozenset({"navpath", "fqn"})
 _ASIDE = frozenset("wy-breadcrumbs-aside footer right switchers".split())
 
 
@@ -93,7 +94,10 @@ def _row_crumbs(row: Element) -> list[Raw]:
 
 
 def _is_marked(element: Element) -> bool:
-    return "BreadcrumbList" in element.get("itemtype") or "BreadcrumbList" in element.get("typeof")
+    attrs = element.attrs
+    return ("itemtype" in attrs and "BreadcrumbList" in attrs["itemtype"]) or (
+        "typeof" in attrs and "BreadcrumbList" in attrs["typeof"]
+    )
 
 
 def _is_named(element: Element, related: Sequence[int], titled: set[Element | None]) -> bool:
@@ -101,11 +105,10 @@ def _is_named(element: Element, related: Sequence[int], titled: set[Element | No
     if element.tag in _NO_TRAILS:
         return False
     attrs, classes = element.attrs, element.classes
-    if any("breadcrumb" in attrs[name].casefold() for name in ("aria-label", "id") if name in attrs):
+    labelled = "aria-label" in attrs and "breadcrumb" in attrs["aria-label"].casefold()
+    if labelled or ("id" in attrs and "breadcrumb" in attrs["id"].casefold()) or _called_breadcrumbs(classes):
         return not _is_section(element)
-    if classes and _called_breadcrumbs(classes):
-        return not _is_section(element)
-    if attrs.get("id") == "nav-path" or "navpath" in classes or "fqn" in classes or element in titled:
+    if attrs.get("id") == "nav-path" or not classes.isdisjoint(_TRAILS) or element in titled:
         return True
     return "related" in classes and bisect_right(related, element.end) > bisect_left(related, element.order)
 
