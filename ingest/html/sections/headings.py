@@ -51,8 +51,7 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
     found = [
         (element, level, text)
         for before, element in pairwise((elements[0], *elements))
-        if (element.attrs or element.tag in HEADINGS)
-        and (level := _level(element, profile))
+        if (level := _level(element, profile))
         and linked_page(element, before) is None
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
