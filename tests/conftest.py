@@ -34,6 +34,9 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "NO_PROXY": "
 # one, a command that loads the model takes half of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Commands that tests start need not compile every module anew, whatever the shell says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell that runs the tests in the background ignores SIGINT for them, and so would all that they start and interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
