@@ -24,8 +24,8 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`generator`: how the generator's name in the meta tag begins. `marker`: an id, or the title of a link in the head, that gives
-    it away. `content`: id or class of the element that holds the content. `title`: class of an element, and of the box around
+    """`generator`: how the generator's name in the meta tag begins. `marker`: an id, a class, or the title of a link in the head,
+    that gives it away. `content`: id or class of the element that holds the content. `title`: class of an element, and of the box around
     it, that shows the page's title without being a heading. `headings`: classes of blocks that are headings, with
     their levels. `signature`: what else is a heading; `box`: class of the boxes that each has one of these and what belongs to it."""
 
@@ -45,6 +45,7 @@ _PROFILES = (
     Profile(marker="class-metadata", headings={"method-heading": 4}),  # RDoc
     Profile(marker="package-header", signature=Signature("p", 5, "src"), box="top"),  # Haddock
     Profile(generator="odoc", headings={"spec": 5}),
+    Profile(marker="nroffsh", headings={"nroffip": 5}),  # roffit
     Profile(
         marker="Index of values", signature=Signature("pre", 5, names=("VAL", "TYPE", "EXCEPTION", "METHOD"))
     ),  # ocamldoc
@@ -61,7 +62,7 @@ def profile(tree: Dom, targets: Targets) -> Profile:
             return candidate
         if candidate.generator and any(maker.startswith(candidate.generator) for maker in makers):
             return candidate
-        if candidate.marker and (candidate.marker in targets or candidate.marker in titles):
+        if candidate.marker and (candidate.marker in targets or candidate.marker in titles | shown):
             return candidate
     return _NONE
 

@@ -18,6 +18,8 @@ _BEFORE = re.compile(r"(?:\s(?:[-–—|·•»«]|--|::)|:)\s?$")
 """Titles are clean: no two blanks stand side by side in them."""
 _NUMBERED = frozenset("chapter section appendix part annex kapitel abschnitt anhang chapitre capítulo".split())
 """Words before the number of a part of a book."""
+_NO_TITLES = frozenset({"documentation", "api documentation", "untitled", "untitled document", "no title", "document"})
+"""What generators write on every page where nobody named it."""
 _VERSION = re.compile(
     r"^(?:v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:alpha|beta|rc|dev|snapshot|lts|final)[\w.-]*)?|latest|stable|current|main|master"
     r"|develop|development|dev|next|nightly|head|trunk|edge|canary|preview|lts|release)$",
@@ -30,9 +32,13 @@ def page_title(tree: Dom, headings: Sequence[str], url: str) -> str:
 
     A heading with which the title begins or ends, numbers aside, is the page's title; else, of several parts, the one that
     the address names, else all but the last, which is the site's name. Without a title element, or where that is the name
-    of a file, the first heading."""
+    of a file or a generator's, the first heading."""
     full = _title_element(tree)
-    if not full or (" " not in full and full.endswith((".html", ".htm"))):
+    if (
+        not full
+        or (" " not in full and full.endswith((".html", ".htm")))
+        or (headings and full.casefold() in _NO_TITLES)
+    ):
         return headings[0] if headings else ""
     site = _site_name(tree)
     letters, bare = _letters(full), unnumbered(full)

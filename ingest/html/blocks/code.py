@@ -55,10 +55,12 @@ def listing(pre: Element) -> str:
 
 def _is_callout_mark(item: Element, follows: bool) -> bool:
     """`follows`: another mark stands directly before; an icon is followed by the number that its style sheet hides."""
+    if item.tag == "img":
+        return "callouts/" in item.get("src")  # DocBook
     if item.classes.isdisjoint(_CALLOUT_MARKS) and not (follows and item.tag == "b" and not item.attrs):
         return False
     text = item.text
-    return len(text) <= _MAX_MARK_CHARACTERS and all(char in "()<>" or char.isdecimal() for char in text)
+    return len(text) <= _MAX_MARK_CHARACTERS and all(char in "()<>" or char.isnumeric() for char in text)
 
 
 _BORDER = "".join(["\n", "\n"])

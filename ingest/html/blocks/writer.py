@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from ingest.html.dom import clean
 from ingest.model import Block, BlockKind
 
+_SEPARATORS = frozenset(" |·•")
+"""What a site sets between its links; alone in a paragraph it is what is left of them."""
 _MAX_INDENT_LEVELS = 20
 """Deeper lines are not moved further to the right: their blanks would outgrow the page."""
 
@@ -83,7 +85,8 @@ class Writer:
         lines = [line for line in self._lines if line] or [clean(" ".join(dict.fromkeys(self._images)))]
         self._lines.clear()
         self._images.clear()
-        if lines == [""]:
+        loose = not self._tables and len(self._levels) <= self._base
+        if lines == [""] or (loose and all(char in _SEPARATORS for line in lines for char in line)):
             return
         if self._tables:
             self._cell().extend(lines)
@@ -171,7 +174,7 @@ class Writer:
         if not self._tables:
             return
         table = self._tables.pop()
-        rows = ["\t".join(clean(" ".join(cell)) for cell in row) for row in table.rows]
+        rows = ["\t".join(row) for row in _filled([[clean(" ".join(cell)) for cell in row] for row in table.rows])]
         lines = [row for row in rows if row.strip()]
         if not lines:
             return
@@ -200,3 +203,9 @@ class Writer:
             marks, lines = zip(*self._listed, strict=True)
             self._blocks.append(Block(self._listed_kind, "\n".join(lines), None, marks))
             self._listed = []
+
+
+def _filled(rows: list[list[str]]) -> list[list[str]]:
+    """Without the columns that are empty in every row: they set in what stands beside them (groff)."""
+    filled = {at for row in rows for at, cell in enumerate(row) if cell}
+    return [[cell for at, cell in enumerate(row) if at in filled] for row in rows]

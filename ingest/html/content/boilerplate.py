@@ -82,7 +82,8 @@ _TOKENS = frozenset(
     " article-votes article-relatives article-attachments article-sidebar article-vote reaction-picker"
     " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
     " theme-doc-version-badge article-author article-comments article-more-questions tsd-index-group quarto-title-meta gh-header-meta"
-    " srstatus ls-toc page-versions edit-this-page skip-nav morelinks".split()
+    " srstatus ls-toc page-versions edit-this-page skip-nav morelinks"
+    " head-ltitle head-vol head-rtitle foot-left foot-date foot-os foot-right".split()
 )
 """Names that only a generator or a theme writes, on nothing else."""
 _LINK_ROWS = frozenset("pagination paginator prevnext breadcrumb breadcrumbs".split())
@@ -93,11 +94,13 @@ _LINK_LISTS = frozenset(
     "sidebar menu nav related navigation social share sharing search metadata page-actions dropdown-menu submenu".split()
 )
 """Names that furniture and content share: furniture if the text is mostly links."""
-_IDS = frozenset("toc tocbot table-of-contents breadcrumbs breadcrumb breadcrumb-section sidebar footer".split())
+_IDS = frozenset(
+    "toc tocbot table-of-contents breadcrumbs breadcrumb breadcrumb-section sidebar footer pagination".split()
+)
 _GENERATED_IDS = frozenset(
     "nav-path side-nav nav-tree titlearea projectname catlinks mw-navigation sitesub contentsub contentsub2 jump-to-nav"
     " sitenotice msearchselectwindow msearchresultswindow msearchbox gtoc mw-panel mw-head footer-wrapper non-canonical"
-    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation mbrsel".split()
+    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation mbrsel likes-and-labels-container page-details".split()
 )
 _ID_WORDS = re.compile(r"(?:user|page|site|doc)-feedback")
 SCREEN_READER_ONLY = frozenset(

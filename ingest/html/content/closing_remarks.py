@@ -40,10 +40,15 @@ _OPENINGS = (
     "something missing", "is something missing", "help us improve", "improve this page", "edit this page",
     "suggest changes", "report an issue with", "this document was generated", "this document was created",
     "this page was generated", "this page was created", "this page was built", "this manual was generated",
-    "this documentation was generated", "the documentation for this",
+    "this documentation was generated", "this html page was made", "the documentation for this",
 )  # fmt: skip
 _MAKERS = ("generated ", "created with", "built with", "made with", "powered by", "hosted by", "converted with")
 """What wrote the page; a longer text that begins so may be the author's."""
+_RELATED = (
+    "related articles", "related posts", "recent articles", "recently viewed", "popular articles", "more articles",
+    "similar articles", "recommended articles", "you may also like", "you might also like",
+)  # fmt: skip
+"""What a site puts over links that it chose itself."""
 _OFFERS = re.compile(r"contact sales|free trial|(?:book|request) a demo|our newsletter")
 
 
@@ -98,6 +103,8 @@ def _remarks(text: str, parts: Sequence[Element | str]) -> bool:
         return False
     if any(e.tag == "address" for e in inside) or said.startswith(_OPENINGS):
         return True
+    if said.startswith(_RELATED):
+        return sum(e.amounts.text for e in inside if e.tag == "a") * 2 >= sum(map(len, said.split()[2:]))
     if said.startswith(_MAKERS):
         return len(said) <= _MAX_MAKER_CHARACTERS
     return any(e.tag in ("a", "button") for e in inside) and _OFFERS.search(said) is not None

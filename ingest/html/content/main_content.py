@@ -26,7 +26,7 @@ from ingest.html.content.boilerplate import (
 from ingest.html.content.closing_remarks import drop_closing_remarks
 from ingest.html.content.disclosure import Siblings
 from ingest.html.content.site_remarks import site_remark, way_line
-from ingest.html.content.toc_lists import drop_contents_sections, drop_section_lists
+from ingest.html.content.toc_lists import drop_contents_lines, drop_contents_sections, drop_section_lists
 from ingest.html.dom import Dom, Element
 from ingest.html.generators import Profile
 from ingest.html.position.breadcrumbs import is_trail_row
@@ -83,6 +83,7 @@ def prune(root: Element, controlled: frozenset[str]) -> list[Element]:
         _drop_link_columns,
         _drop_eyebrow,
         drop_section_lists,
+        drop_contents_lines,
         drop_contents_sections,
         drop_closing_remarks,
     ):

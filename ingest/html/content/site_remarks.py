@@ -32,14 +32,20 @@ _DATES = frozenset(
     " several second seconds minute minutes hour hours day days week weeks month months year years am pm utc gmt date by"
     " monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun and".split()
 )
-_COUNTED = frozenset("read reading views view viewed comments likes votes followers".split())
-_COUNTS = frozenset("min mins minute minutes time times estimated to people following total".split())
+_COUNTED = frozenset("read reading views view viewed comments likes votes followers stars ratings".split())
+_COUNTS = frozenset(
+    "min mins minute minutes s time times estimated to people following total out of average rating".split()
+)
 _VOTES = frozenset(
     "was is did does were this the page article doc document documentation section guide topic content answer information it"
     " helpful useful help helped you your my question questions solve problem yes no not really a little how can could we i"
     " improve make be better rate feedback thanks thank for out of found people person users have more still submit request"
-    " let us know what think do like votes vote sorry to hear that great send give leave provide share answered need".split()
+    " let us know what think do like votes vote sorry to hear that great send give leave provide share answered need couldn't with by first like".split()
 )
+_NETWORKS = frozenset("twitter x facebook linkedin reddit email whatsapp telegram mastodon bluesky pocket xing".split())
+_SHARED = _NETWORKS | frozenset("share this article page post on via to with copy link print tweet".split())
+_BYLINE_SIGN = re.compile(r"[·•|]")
+_MAX_BYLINE_CHARACTERS = 120
 _ALL = _UPDATED | _RELATIVE | _MONTHS | _DATES | _COUNTED | _COUNTS | _VOTES
 _ELSEWHERE = re.compile(
     r"zuletzt (?:aktualisiert|geändert|bearbeitet)|dernière (?:mise à jour|modification)|última (?:actualización|modificación)"
@@ -86,12 +92,14 @@ def site_remark(element: Element) -> bool:
     if not 0 < amounts.text <= _MAX_CHARACTERS or amounts.titled or tag in ("center", "table"):
         return False
     if tag in HEADINGS:
-        return not element.get("id") and _asks(_WORD.findall(_said(element)))
+        ident = element.get("id")
+        return ident.startswith("ms--") if ident else _asks(_WORD.findall(_said(element)))  # Microsoft Learn's own
     if tag == "a":
-        return held and _step(element)
+        return held and (_step(element) or _asks(_WORD.findall(_said(element))))
     if tag == "li" and amounts.linked:
         return False
     found = _leads_on(element) if amounts.linked * 2 >= amounts.text else _remarks(element)
+    found = found or _shares(element) or _names_writer(element)
     return found and not any(above.tag in _NO_PLACE for above in element.ancestors())
 
 
@@ -103,8 +111,8 @@ def _remarks(element: Element) -> bool:
     if element.tag == "li" and not any(e.tag == "time" for e in element.walk()):
         return False
     text = _said(element)
-    if element.tag == "time":
-        return "ago" in _WORD.findall(text)
+    if element.tag == "time" and "ago" in _WORD.findall(text):
+        return True
     if len(text) <= _MAX_ELSEWHERE_CHARACTERS and _ELSEWHERE.match(text) is not None:
         return True
     first = _WORD.search(text)
@@ -154,8 +162,29 @@ def _counts(words: list[str]) -> bool:
     return (
         not known.isdisjoint(_COUNTED)
         and any(word.isdecimal() for word in words)
-        and all(word in _COUNTED | _COUNTS or word.isdecimal() for word in words)
+        and all(word in _COUNTED | _COUNTS | _MONTHS or word.isdecimal() for word in words)
     )
+
+
+def _shares(element: Element) -> bool:
+    """Links to networks on which the page may be shared."""
+    words = _WORD.findall(_said(element)) if element.amounts.linked else []
+    networks = _NETWORKS.intersection(words)
+    return len(networks) + ("share" in words) > 1 and bool(networks) and _SHARED.issuperset(words)
+
+
+def _names_writer(element: Element) -> bool:
+    """Name, date and reading time in one line, with signs between: "May 5, 2024 · 3 min · Jane Doe"."""
+    if element.amounts.text > _MAX_BYLINE_CHARACTERS or not any(map(_BYLINE_SIGN.search, element.strings())):
+        return False
+    parts = [part.strip() for part in _BYLINE_SIGN.split(element.text.strip("·•| "))]
+    said = [_WORD.findall(part.casefold()) for part in parts]
+    told = [_is_date(words) or _counts([*words, "read"]) for words in said]
+    return len(parts) > 1 and sum(told) > 1 and all(ok or part.istitle() for ok, part in zip(told, parts, strict=True))
+
+
+def _is_date(words: list[str]) -> bool:
+    return any(map(_is_year, words)) and all(word.isdecimal() or word in _MONTHS for word in words)
 
 
 def _asks(words: list[str]) -> bool:

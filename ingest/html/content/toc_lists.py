@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from ingest.html.content.boilerplate import HEADINGS, furniture, hidden, mostly_links
 from ingest.html.dom import Dom, Element
@@ -72,14 +73,43 @@ def drop_section_lists(elements: Iterable[Element]) -> bool:
     return bool(found)
 
 
+def drop_contents_lines(elements: Sequence[Element]) -> bool:
+    """Take out links into the page that stand loose, one a line (groff); whether there were any."""
+    dropped = False
+    for parent in elements:
+        if sum(child.tag == "br" for child in parent.elements) < 2:
+            continue
+        kept: list[Element | str] = []
+        for leads, line in groupby(parent.children, _leads_into_page):
+            found = list(line)
+            links = sum(not isinstance(child, str) and child.tag == "a" for child in found)
+            if not leads or links < 2 or sum(not isinstance(child, str) for child in found) < 2 * links - 1:
+                kept += found
+        if len(kept) < len(parent.children):
+            parent.keep(kept)
+            dropped = True
+    return dropped
+
+
+def _leads_into_page(child: Element | str) -> bool:
+    if isinstance(child, str):
+        return child.isspace()
+    return child.tag == "br" or (child.tag == "a" and child.amounts.text > 0 and child.get("href").startswith("#"))
+
+
 def drop_contents_sections(elements: Sequence[Element]) -> bool:
     """Take out sections that are called contents and hold nothing but links to places on this page, or nothing any more;
     whether there were any below the first of `elements`, which are all of it in document order."""
     root = elements[0]
-    if not any(e.tag in HEADINGS and _named_contents(e) for e in elements):
+    titles = [e.text for e in elements if e.tag in HEADINGS]
+    if not any(e.tag in HEADINGS and _named_contents(e) for e in elements) and len(set(titles)) == len(titles):
         return False
     dropped: set[Element] = set()
+    left = Counter(titles)
     for label, links, following in _sections_of_links(root):
+        if left[label.text] > 1 and not links and following is not None and _headed_contents(label, following):
+            dropped.add(label)
+        left[label.text] -= 1
         if (
             not _named_contents(label)
             or (links and label.text.casefold() in _INDEXES)
@@ -104,6 +134,13 @@ def _lost_its_list(label: Element, following: Element) -> bool:
     """Whether the list under a heading that can only be of a table of contents was taken out already: elements are missing
     between it and the heading that follows, which is no part of it, deep as it is."""
     return label.text.strip(" :").casefold() not in _ALSO_CHAPTERS and following.order - label.end > _MAX_WRAPPERS
+
+
+def _headed_contents(label: Element, following: Element) -> bool:
+    """Whether a heading stood over a part of the contents that was taken out; the section of that title comes later."""
+    named = any(inner.get("id") or inner.get("name") for inner in label.walk())
+    named = named or (label.parent is not None and bool(label.parent.get("id")))
+    return not named and HEADINGS[following.tag] <= HEADINGS[label.tag] and following.order - label.end > _MAX_WRAPPERS
 
 
 def _named_contents(heading: Element) -> bool:

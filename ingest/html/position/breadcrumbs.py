@@ -62,9 +62,11 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
 
 def is_trail_row(element: Element) -> bool:
     """A block of links and words with nothing but trail signs between them, like A >> B >> C."""
-    if element.tag not in ("p", "div") or len(element.children) > _MAX_ROW_CHILDREN:
+    if element.tag not in ("p", "div", "nav") or len(element.children) > _MAX_ROW_CHILDREN:
         return False
     words = [child.strip() for child in element.children if isinstance(child, str) and child.strip()]
+    if words and words[0] == "–" and next(element.elements, element).text.casefold() == "up":
+        del words[0]  # odoc
     links = [child for child in element.elements if child.tag == "a"]
     plain = all(child.tag in ("a", "span", "b", "strong", "em", "i") for child in element.elements)
     return bool(links) and plain and bool(words) and all(word[0] in _SIGNS for word in words) and bool(links[0].text)
@@ -87,6 +89,7 @@ def _row_crumbs(row: Element) -> list[Raw]:
     found = [
         _read(part) for part in row.elements if part.tag == "a" or any(e.tag == "a" for e in part.elements) or part.text
     ]
+    found = [raw for raw in found if raw.name.casefold() != "up"]
     last = row.children[-1]
     if isinstance(last, str) and last.strip(_SIGNS + " \n\t"):
         found.append(Raw(last.strip(_SIGNS + " \n\t"), None))

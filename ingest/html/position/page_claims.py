@@ -26,6 +26,8 @@ _MAX_JSON_LD_CHARACTERS = 1_000_000
 """Of a page's blocks together; read, they take up to forty times their size."""
 _MAX_ALTERNATES = 5
 """Trails kept beside the best one."""
+_KINDS = frozenset("class module interface struct enum trait package namespace function type object method".split())
+"""What API references put before the name of a page's subject."""
 _MAX_CRUMBS = 100
 """A longer row is no trail: no reader goes down a hundred pages."""
 
@@ -37,6 +39,10 @@ class PagePlace:
         self.resolve = resolve_link
         self._own = {_loose(u) for u in (url, canonical)}
         self._titles = {_plain(unnumbered(text)) for text in titles if text}
+        self._titles |= {_plain(text.rpartition("::")[2]) for text in titles if "::" in text}
+        self._titles |= {
+            _plain(name) for kind, _, name in (text.partition(" ") for text in titles) if kind.casefold() in _KINDS
+        }
 
     def is_self(self, url: str | None) -> bool:
         return url is not None and _loose(url) in self._own

@@ -18,7 +18,7 @@ _WRAPPERS = frozenset("section div article li details dd dt dl td tr p fieldset 
 _CONTROLS = frozenset({"button", "input", "svg", "img"})
 _WHOLE_PAGE = frozenset(
     "content main main-content maincontent page page-content wrapper container root app body document docs article doc"
-    " main-container content-area contents content-wrapper primary site"
+    " dartdoc-main-content main-container content-area contents content-wrapper primary site"
     " wiki-body wiki-content readme header head titlepage preamble apicontent bodycontent mw-content-text articlebody".split()
 )
 

@@ -7,6 +7,7 @@ Where a section is long, paragraphs that are nothing but a short bold line are h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
@@ -26,8 +27,11 @@ _DIVISIONS = frozenset("div section article main body html center font".split())
 """What may stand around a bold line; in an item, a cell or a quotation it heads nothing."""
 _SOURCE_LINKS = frozenset("source src code".split())
 """Links beside a name that lead to its code."""
-_LABELS = frozenset("overload mlabels mlabel ingroups doc-labels doc-label".split())
-"""What Doxygen and mkdocstrings print beside a name: counters, groups, kinds of members."""
+_LABELS = frozenset(
+    "overload mlabels mlabel ingroups doc-labels doc-label pred-tag pl-tag tsd-tag phpdocumentor-element__package".split()
+)
+"""What generators print beside a name: counters, groups, kinds of members."""
+_BESIDE = re.compile(r"(?:^|;)\s*+float\s*+:\s*+right", re.IGNORECASE)
 
 
 _Found = tuple[Element, int, str]
@@ -37,16 +41,22 @@ _Found = tuple[Element, int, str]
 @dataclass(frozen=True, slots=True)
 class Heading:
     """`limit` is the order of the next heading of the same or a higher rank: what stands from there on
-    belongs to another section."""
+    belongs to another section. `box`: what the section ends with, where that is known."""
 
     element: Element
     level: int
     title: str
     limit: float
+    box: Element | None = None
 
 
-def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: Profile) -> dict[Element, Heading]:
-    """All headings of the content with a title, in document order."""
+def find(
+    elements: Sequence[Element],
+    data_cells: frozenset[Element],
+    profile: Profile,
+    in_contents: frozenset[str] = frozenset(),
+) -> dict[Element, Heading]:
+    """All headings of the content with a title, in document order. `in_contents`: fragments that the page's contents link to."""
     boxes = _Boxes()
     found = [
         (element, level, text)
@@ -56,8 +66,13 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))
     ]
-    found = _in_boxes(_in_sections(found, elements[0]), elements[0], profile)
-    found = sorted([*found, *_bold_lines(elements, found)], key=lambda heading: heading[0].order)
+    as_written = _in_sections(found, elements[0])
+    found = _in_boxes(as_written, elements[0], profile)
+    boxes_of = {e: _box(e) for (e, level, _), (_, rank, _) in zip(as_written, found, strict=True) if level != rank}
+    found = sorted(
+        [*found, *_questions(elements, found, in_contents), *_bold_lines(elements, found)],
+        key=lambda heading: heading[0].order,
+    )
     limits: list[float] = [float("inf")] * len(found)
     open_ones: list[int] = []
     for index, (element, level, _) in enumerate(found):
@@ -65,7 +80,7 @@ def find(elements: Sequence[Element], data_cells: frozenset[Element], profile: P
             limits[open_ones.pop()] = element.order
         open_ones.append(index)
     return {
-        element: Heading(element, level, text, limit)
+        element: Heading(element, level, text, limit, boxes_of.get(element))
         for (element, level, text), limit in zip(found, limits, strict=True)
     }
 
@@ -108,6 +123,15 @@ def _in_boxes(found: list[_Found], root: Element, profile: Profile) -> list[_Fou
     return ranked
 
 
+def _box(heading: Element) -> Element | None:
+    """The box that a heading of a wrong rank begins, with the text that belongs to it (Erlang's "Types" of a function, whose
+    description follows)."""
+    box = heading.parent
+    if box is None or box.tag == "article" or next(box.elements) is not heading:
+        return None
+    return box if box.amounts.text > heading.amounts.text else None
+
+
 def without_masthead(found: Mapping[Element, Heading], page_title: str) -> dict[Element, Heading]:
     """All but an h1 that names the site above the page's title: the only one, with the title right below it. It is taken out
     of the page."""
@@ -120,6 +144,26 @@ def without_masthead(found: Mapping[Element, Heading], page_title: str) -> dict[
     if first.element.parent is not None:
         first.element.parent.keep([child for child in first.element.parent.children if child is not first.element])
     return {element: heading for element, heading in found.items() if heading is not first}
+
+
+def _questions(elements: Sequence[Element], found: Sequence[_Found], in_contents: frozenset[str]) -> Iterator[_Found]:
+    """Bold lines with an address that the page's contents link to, each before its answer in one paragraph."""
+    levels = {element: level for element, level, _ in found}
+    current = min(levels.values(), default=2) - 1
+    for element in elements if in_contents else ():
+        current = levels.get(element, current)
+        if element.tag != "a" or (element.get("id") or element.get("name")) not in in_contents or element.get("href"):
+            continue
+        words = [child for child in element.children if not isinstance(child, str) or not child.isspace()]
+        bold = len(words) == 1 and not isinstance(words[0], str) and words[0].tag in ("b", "strong")
+        if bold and element.parent is not None and element.parent.tag in ("p", "div") and _begins(element):
+            yield element, current + 1, title(element)
+
+
+def _begins(element: Element) -> bool:
+    """Whether nothing stands before an element in the one around it."""
+    siblings = element.parent.children if element.parent is not None else ()
+    return next((child for child in siblings if not isinstance(child, str) or not child.isspace()), None) is element
 
 
 def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterator[_Found]:
@@ -322,6 +366,8 @@ def _is_aside(item: Element, keep_controls: bool) -> bool:
     if item.tag == "a":
         toggles = item.get("href") == "#" and "toggle" in item.get("class")
         return permalink(item) or toggles or item.text.strip("[]").casefold() in _SOURCE_LINKS
+    if "style" in item.attrs and _BESIDE.search(item.attrs["style"]):
+        return True
     return item.tag == "button" or not item.classes.isdisjoint(SCREEN_READER_ONLY | _LABELS)
 
 

@@ -60,6 +60,14 @@ class Sections:
         parent = open_ones[-1]
         open_ones.append(self._begin(Section(max(level, self.all[parent].level + 1), title, parent)))
 
+    def end_heading(self, section: Section) -> None:
+        """Back to the section around this one, which the innermost scope holds or held."""
+        open_ones = self._scopes[-1]
+        if any(self.all[position] is section for position in open_ones[1:]):
+            while self.all[open_ones.pop()] is not section:
+                pass
+            self._current = open_ones[-1]
+
     def open_list(self) -> None:
         self._lists.append(_List(self._current, len(self._scopes)))
 

@@ -85,6 +85,8 @@ class _Outline:
         self._tables: list[Element] = []
         self._keyed: _Keyed | None = None
         self._before: list[Element] = []
+        self._late: list[Element] = []
+        self._boxed: dict[Element, Section] = {}
         self._unnamed: Element | None = None
         self._sign: Element | None = None
         self._links = 0
@@ -260,7 +262,10 @@ class _Outline:
             self._take_sign()
         if seen != self._seen:
             while self._before and self._before[-1].order > element.order:
-                self._before.pop()
+                self._late.append(self._before.pop())
+        if element in self._boxed:
+            self.sections.end_heading(self._boxed.pop(element))
+            self._writer.turn_to(self.sections.current.blocks)
         tag, writer = element.tag, self._writer
         if element.inline:
             if tag == "rt":
@@ -319,6 +324,8 @@ class _Outline:
         else:
             sections.heading(heading.level, heading.title)
         self._begin(heading.element, heading.limit)
+        if heading.box is not None:
+            self._boxed[heading.box] = sections.current
 
     def _repeats(self, heading: Heading) -> bool:
         """Whether a heading says the title directly above it again: the page's, or that of a section it would be in."""
@@ -349,6 +356,9 @@ class _Outline:
         """The section that has just begun gets its address, and what follows."""
         section = self.sections.current
         section.anchor, section.aliases = anchors.choose(title_element, self._before, limit, self._plan.targets)
+        if section.anchor is None:  # roffit's stand at the end of the paragraph before
+            late = [sign for sign in self._late if _named_after(sign, section.title)]
+            section.anchor = next((name for sign in late for name in self._plan.targets.names(sign)), None)
         self._begun = True
         self._passed()
         self._unnamed = title_element if section.anchor is None else None
@@ -358,6 +368,7 @@ class _Outline:
         """Words were met: what follows is named by what follows."""
         self._take_sign()
         self._before.clear()
+        self._late.clear()
         self._seen += 1
 
     def _take_sign(self) -> None:
@@ -452,6 +463,10 @@ class _Outline:
     def _belongs(self, element: Element) -> bool:
         """Whether a dt or dd is the innermost open list of section terms' own."""
         return bool(self._terms and self._lists) and self._plan.terms.get(self._lists[-1]) is self._terms[-1].own
+
+
+def _named_after(sign: Element, title: str) -> bool:
+    return any(anchors.named_after(sign, name) for name in (title, title.partition(" ")[0]))
 
 
 def _back_link(link: Element) -> bool:

@@ -224,6 +224,17 @@ REMARKS = [
     "<div><a href='b.html'>Next: Run it</a></div>",
     "<p>Zuletzt aktualisiert am 5. Mai 2024</p>",
     "<p>最終更新日: 2024-01-05</p>",
+    "<div>2 minute(s) read</div>",
+    "<div>5 min read · 1,204 views · May 5, 2024</div>",
+    "<div><span>May 5, 2024</span>&nbsp;·&nbsp;3 min&nbsp;·&nbsp;Jane Doe</div>",
+    "<div><time>Last updated on May 5, 2024</time></div>",
+    "<div>4.5 out of 5 stars (12 votes)</div>",
+    "<div><span>Share this article</span> <a href='https://twitter.com/x'>Twitter</a> <a href='https://facebook.com/x'>Facebook</a></div>",
+    "<div>Sorry we couldn't be helpful. Help us improve this article with your feedback.</div>",
+    "<div id='likes-and-labels-container'><ul><li>No labels</li></ul></div>",
+    "<div id='pagination'><a href='a.html'>Install</a> <a href='b.html'>Run</a></div>",
+    "<h2 id='ms--feedback'>Feedback</h2>",
+    "<section><h3>Related Articles</h3><ul><li><a href='a.html'>Keys</a></li><li><a href='b.html'>Locks</a></li></ul></section>",
 ]
 
 
@@ -249,6 +260,8 @@ def test_what_changes_by_itself_is_no_content(remark: str) -> None:
         "<p>You may help.</p>",
         "<p>5 minutes</p>",
         "<p>Version of 2024</p>",
+        "<p>Share the link on <a href='t.html'>Twitter</a>, then wait.</p>",
+        "<p>Jane Doe · 2024 · Paris</p>",
     ],
 )
 def test_words_about_such_things_are_content(words: str) -> None:

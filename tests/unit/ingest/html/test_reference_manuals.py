@@ -162,6 +162,83 @@ MANUALS = {
         "<h1>Index</h1><dl>" + "".join(f"<dt>option {n}</dt><dd><a href='c{n}.html'>{'Where the option is told of. ' * 3}</a></dd>" for n in range(40)) + "</dl>",
         "Index: " + " / ".join(f"option {n} / {('Where the option is told of. ' * 3).strip()}" for n in range(40)),
     ),
+    "mandoc: the line above and below the text is the system's": (
+        "LS(1)",
+        "<table class=head><tr><td class=head-ltitle>LS(1)</td><td class=head-vol>General Commands</td><td class=head-rtitle>LS(1)</td></tr></table><div class=manual-text>"
+        "<section class=Sh><h1 class=Sh id=NAME><a class=permalink href='#NAME'>NAME</a></h1><p class=Pp>ls — lists</p></section><section class=Sh><h1 class=Sh id=OPTIONS>"
+        "<a class=permalink href='#OPTIONS'>OPTIONS</a></h1><dl class=Bl-tag><dt id=A><a class=permalink href='#A'><code class=Fl>-A</code></a></dt><dd>All.</dd></dl></section></div>"
+        "<table class=foot><tr><td class=foot-date>July 5, 2024</td><td class=foot-os>OpenBSD</td></tr></table>",
+        "LS(1):\n  NAME #NAME: ls — lists\n  OPTIONS #OPTIONS:\n    -A #A: All.",
+    ),
+    "mandoc: the same line in spans": (
+        "LS(1)",
+        "<div class=head role=doc-pageheader><span class=head-ltitle>LS(1)</span> <span class=head-vol>General Commands</span></div><main class=manual-text><section class=Sh>"
+        "<h2 class=Sh id=NAME>NAME</h2><p class=Pp>ls</p></section></main><div class=foot role=doc-pagefooter><span class=foot-date>July 5, 2024</span></div>",
+        "LS(1):\n  NAME #NAME: ls",
+    ),
+    "groff: links to the parts stand loose under the title, empty cells set in": (
+        "LS",
+        "<h1 align=center>LS</h1>\n<a href='#NAME'>NAME</a><br>\n<a href='#OPTIONS'>OPTIONS</a><br>\n<hr>\n<h2>NAME\n<a name=NAME></a>\n</h2><p>ls lists</p><h2>OPTIONS\n<a name=OPTIONS></a></h2>"
+        "<table><tr><td width=11%></td><td><p><b>-l</b></p></td><td></td><td><p>long</p></td></tr></table><hr>",
+        "LS:\n  NAME #NAME: ls lists\n  OPTIONS #OPTIONS: -l\tlong",
+    ),
+    "roffit: an address stands at the end of the paragraph before": (
+        "sms man page",
+        "<p class=level0><a name=NAME></a><h2 class=nroffsh>NAME</h2>\n<p class=level0>sms - Converts. <a name=SEE></a><h2 class=nroffsh>SEE ALSO</h2>\n<p class=level0>mail\n<p class=level0>"
+        "<a name='-c'></a><span class=nroffip>-c &lt;file&gt;</span> \n<p class=level1>Where. \n<p class=level0><a name='-d'></a><span class=nroffip>-d</span>\n<p class=level1>Debug.\n"
+        "<p class=roffit>\n This HTML page was made with <a href='r'>roffit</a>.\n",
+        "sms man page:\n  NAME #NAME: sms - Converts.\n  SEE ALSO #SEE: mail\n    -c <file> #-c: Where.\n    -d #-d: Debug.",
+    ),
+    "an index entry at the end of a paragraph is no address of the next heading": (
+        "Pumps",
+        "<h1>Pumps</h1><p>Words. <a name='ix-seal'></a></p><h2>Valves</h2><p>So.</p>",
+        "Pumps: Words.\n  Valves: So.",
+    ),
+    "SWI-Prolog: what a predicate promises stands beside its name": (
+        "Lists",
+        "<h2 id=l>Lists</h2><dl><dt><span class=pred-tag>[det]</span><a id='append/2'><b>append</b>(+L)</a></dt><dd>Joins.</dd><dt><span style='float: right'>[semidet]</span><a id='last/2'>"
+        "<b>last</b>(+L)</a></dt><dd>The last.</dd></dl>",
+        "Lists #l:\n  append(+L) #append/2: Joins.\n  last(+L) #last/2: The last.",
+    ),
+    "Slurm: questions that the contents name, each in one paragraph with its answer": (
+        "FAQ",
+        "<h1>FAQ</h1><h2>For Users</h2><ul><li><a href='#comp'>Why so slow?</a></li><li><a href='#lim'>Why so big?</a></li></ul><h2>For Users</h2><p><a name=comp><b>Why so slow?</b></a><br>"
+        "Because of the nodes.</p><p>They wait.</p><p><a id=lim><b>Why so big?</b></a>\nBecause of limits.</p><p><a id=x><b>Nothing</b></a> names this.</p>",
+        "FAQ:\n  For Users:\n    Why so slow? #comp: Because of the nodes. / They wait.\n    Why so big? #lim: Because of limits. / Nothing names this.",
+    ),
+    "two sections of one title, one of them empty": (
+        "Parts",
+        "<h1>Parts</h1><h2 id=a>Pumps</h2><h2 id=b>Pumps</h2><p>So.</p>",
+        "Parts:\n  Pumps #a:\n  Pumps #b: So.",
+    ),
+    "OTP: the description follows the box of the types": (
+        "lists",
+        "<h1>lists</h1><h3 id=e>Exports</h3><article class=func><h4 id=all-2>all(P)</h4><div class=fun-types><h3>Types</h3><div>P = fun()</div></div><div class=fun-desc><p>Whether all do.</p></div>"
+        "</article><h3 id=s>See also</h3><p>Sets.</p>",
+        "lists:\n  Exports #e:\n    all(P) #all-2: Whether all do.\n      Types: P = fun()\n  See also #s: Sets.",
+    ),
+    "phpDocumentor: every page is called Documentation": (
+        "Documentation",
+        "<main class=phpdocumentor><article><h2 class=phpdocumentor-content__title>Pump <span class=phpdocumentor-element__package>in package <ul><li><a href=p.html>Water</a></li></ul></span></h2>"
+        "<p>Moves water.</p><section><h3 id=methods>Methods <a href='#methods' class=headerlink></a></h3><article><h4 id=method_run>run()</h4><p>Starts it.</p></article></section></article></main>",
+        "Pump: Moves water.\n  Methods #methods:\n    run() #method_run: Starts it.",
+    ),
+    "DocFX: a sign is left between links that are none": (
+        "Class Pump",
+        "<article><h1 id=Pump>Class Pump</h1><h3 id=methods>Methods</h3><span class='small pull-right'><span class=divider>|</span><a href=n>Improve this Doc</a></span><span><a href=v>View Source</a></span>"
+        "<a id='Run_'></a><h4 id=Run>Run()</h4><p>Starts it.</p></article>",
+        "Class Pump #Pump:\n  Methods #methods:\n    Run() #Run: Starts it.",
+    ),
+    "TypeDoc: a tag beside the name": (
+        "Pump | acme",
+        "<div class=col-content><div class=tsd-page-title><h1>Class Pump<code class='tsd-tag'>Abstract</code></h1></div><section><p>Moves water up to the second floor of the house.</p></section></div>",
+        "Class Pump: Moves water up to the second floor of the house.",
+    ),
+    "DocBook: callouts are pictures": (
+        "Run",
+        "<h1 id=r>Run</h1><pre class=programlisting>run \\ <a name=co1></a><img src='images/callouts/1.png' alt=1>\n  -p 80</pre>",
+        "Run #r: run \\ /   -p 80",
+    ),
 }  # fmt: skip
 
 
@@ -209,6 +286,21 @@ def test_a_bar_above_the_title_is_a_trail_where_it_ends_in_the_page() -> None:
     )
     assert [crumb.title for crumb in page_of(bar.format("navigationbar"), "QBit").breadcrumb] == ["Core"]
     assert page_of(bar.format("summary"), "QBit").breadcrumb == ()
+
+
+def test_a_trail_may_begin_with_the_way_up_and_end_in_a_part_of_the_title() -> None:
+    odoc = "<nav class=odoc-nav><a href='u.html'>Up</a> – <a href='a.html'>acme</a> » <a href='l.html'>lib</a> » Pump</nav><h1>Module Pump</h1><p>So.</p>"
+    assert [crumb.title for crumb in page_of(odoc, "Pump").breadcrumb] == ["acme", "lib"]
+    yard = "<div id=menu><a href='i.html'>Index (P)</a> » <span><a href='Acme.html'>Acme</a></span> » <span class=title>Pump</span></div><h1>Class: Acme::Pump</h1><p>So.</p>"
+    assert [crumb.title for crumb in page_of(yard, "Class: Acme::Pump").breadcrumb] == ["Index (P)", "Acme"]
+
+
+def test_a_bar_is_no_separator_in_a_table() -> None:
+    page = page_of(
+        "<h1>Signs</h1><table><tr><th>Sign</th><th>Means</th></tr><tr><td>|</td><td>or</td></tr></table><p>|</p>",
+        "Signs",
+    )
+    assert page.nodes[0].text == "Sign\tMeans\n|\tor"
 
 
 @pytest.mark.parametrize(("title", "body", "tree"), MANUALS.values(), ids=MANUALS)
