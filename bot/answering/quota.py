@@ -24,7 +24,7 @@ class Quota:
         hour = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
         minutes = max(1, round((hour - now).total_seconds() / 60))
         later = f"Please ask again in {minutes} minute{'s' if minutes > 1 else ''}."
-        if self.daily_cost and await store.counted(_costs(now), now) >= self.daily_cost:
+        if self.daily_cost and await spent(store, now) >= self.daily_cost:
             return "I have used up what I may spend on answers today. Please ask again tomorrow, or ask a person."
         if (
             self.per_user
@@ -35,6 +35,11 @@ class Quota:
         if self.per_channel and await store.add(channel, 1, hour) > self.per_channel:
             return f"I have been asked {counted(self.per_channel, 'question')} here within the hour, which is as many as I may answer. {later}"
         return ""
+
+
+async def spent(store: BotStore, now: datetime) -> float:
+    """What answers cost today, in US dollars. Raises StoreUnavailable."""
+    return await store.counted(_costs(now), now)
 
 
 async def spend(store: BotStore, usage: Usage, now: datetime) -> None:

@@ -50,7 +50,7 @@ class Ask(Protocol):
     """Answers as a channel's settings say. Never raises for what a model, a store or a question does wrong."""
 
     def __call__(
-        self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener
+        self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener | None
     ) -> Awaitable[Answer]: ...
 
 
@@ -117,6 +117,14 @@ class AnswerService:
         """Until `stop`. Raises RecordTooLarge where the log holds what cannot be read, and errors of the installation
         (ingest.errors.INSTALLATION): the question in hand is left to another process."""
         await self._workers.run()
+
+    async def ask_again(self, exchange: Exchange) -> Answer:
+        """What the answer would be today; it is neither kept nor shown. Raises TimeoutError, errors of the installation
+        (ingest.errors.INSTALLATION)."""
+        question = exchange.question
+        settings = await self._settings_of(question.team, question.channel)
+        async with asyncio.timeout(self._bounds.timeout):
+            return await self._ask(replace(question, text=exchange.asked), settings, (), None)
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
         """Bring the record to an end, acknowledged or dead, or leave it to whoever takes it next."""

@@ -1,4 +1,4 @@
-"""[gaps]: who owns which part of the documentation."""
+"""[gaps]: who owns which part of the documentation, how often questions are asked again."""
 
 from __future__ import annotations
 
@@ -21,4 +21,9 @@ class GapsSettings(SettingsTable):
         default=(),
         description="Who owns which part of the documentation: pattern (a regular expression found in a section's address or "
         "path) and name. The first that fits counts.",
+    )
+    ask_again_per_day: int = Field(
+        default=20,
+        ge=0,
+        description="Questions of gaps that are asked again in a day (UTC) because their sections changed; 0: none.",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import get_args
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
+from bot.gaps.asking_again import WAIT, AskingAgain, AskingLimits, GapChanges
 from bot.gaps.grouping import EVERY_SECONDS, Grouping
 from bot.model import ChannelSettings, Question
 from bot.permalinks.lookup import Permalinks
@@ -94,7 +96,7 @@ class Asker:
         self._known = known
 
     def __call__(
-        self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener
+        self, question: Question, settings: ChannelSettings, earlier: Sequence[Earlier], listener: Listener | None
     ) -> Awaitable[Answer]:
         navigator = self._extracts if settings.extracts else self._written
         scope = _scope(self._known, settings)
@@ -188,10 +190,27 @@ def staleness_roles(
     return [Role("staleness", judging.run, judging.stop), Role("change notes", notes.run, notes.stop)]
 
 
-def gap_roles(stores: Stores, store: BotStore, gaps: Gaps, *, every: float = EVERY_SECONDS) -> list[Role]:
-    """Whoever keeps the answers finds out what the documentation lacks."""
-    grouping = Grouping(store, gaps, stores.trees, stores.embedder, SystemClock(), every=every)
-    return [Role("gaps", grouping.run, grouping.stop)]
+def gap_roles(
+    stores: Stores,
+    events: EventLog,
+    store: BotStore,
+    gaps: Gaps,
+    service: AnswerService,
+    *,
+    every: float = EVERY_SECONDS,
+    wait: timedelta = WAIT,
+) -> list[Role]:
+    """Whoever keeps the answers finds out what the documentation lacks, and asks again where it changed."""
+    settings, clock = stores.settings, SystemClock()
+    limits = AskingLimits(settings.gaps.ask_again_per_day, settings.answers.daily_cost)
+    grouping = Grouping(store, gaps, stores.trees, stores.embedder, clock, every=every)
+    changes = GapChanges(events, gaps, clock, wait=wait)
+    asking = AskingAgain(store, gaps, service.ask_again, clock, limits, every=every)
+    return [
+        Role("gaps", grouping.run, grouping.stop),
+        Role("gap changes", changes.run, changes.stop),
+        Role("gaps asked again", asking.run, asking.stop),
+    ]
 
 
 @asynccontextmanager
@@ -274,7 +293,7 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
         ) as service,
     ):
-        told = [*staleness_roles(stores, events, store, delivery), *gap_roles(stores, store, gaps)]
+        told = [*staleness_roles(stores, events, store, delivery), *gap_roles(stores, events, store, gaps, service)]
         roles = [*listening.roles, answer_role(service), *told, retention_role(settings, store, editions, gaps)]
         yield SlackRoles(roles, listening.routes, {**answering_checks(events, store, workspaces), **listening.checks})
 

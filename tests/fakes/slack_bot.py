@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +220,7 @@ async def bot(
             delivery = slack_delivery(chosen, store, workspaces)
             answering = await stack.enter_async_context(open_answering(stores, events, store, delivery, known))
             roles += [answer_role(answering), *staleness_roles(stores, events, store, delivery, every=0.05)]
-            roles += gap_roles(stores, store, gaps, every=0.05)
+            roles += gap_roles(stores, events, store, gaps, answering, every=0.05, wait=timedelta(0))
         runs, stops = [role.run for role in roles], [role.stop for role in roles]
         running = [asyncio.create_task(run()) for run in runs]
         try:
