@@ -28,7 +28,7 @@ class LeaseTimings:
     """Seconds: a lease lasts `lease` and is renewed after a third of it; every `look` seconds its holder looks whether it
     shall stop."""
 
-    lease: float = 60.0
+    lease: float = 30.0
     look: float = 1.0
 
 

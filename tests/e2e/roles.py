@@ -19,7 +19,7 @@ from tests.e2e.commands import start
 
 PATIENCE_SECONDS = 220.0
 """Something that has not happened by then never will, on a busy machine either: a group that waits for a killed member's
-session (30 s), a question whose lease (60 s) nobody renews, each twice."""
+session and a question whose lease nobody renews (30 s each), each twice."""
 
 
 class Running:
