@@ -77,7 +77,7 @@ async def _found(stores: Stores, asked: CiteRequest) -> Sequence[CitedSection]:
 
     settings = stores.settings
     public_url = settings.web.public_url or ""
-    find = finder(stores, known_sites(settings, settings.index.folder).languages())
+    find = finder(stores.index.words, known_sites(settings, settings.index.folder).languages())
     async with open_permalinks(settings, stores.trees, find) as permalinks:
         found: list[CitedSection] = []
         for section in await permalinks.found(asked.words, asked.scope, MAX_SECTIONS):

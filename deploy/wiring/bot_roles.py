@@ -287,7 +287,7 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
         open_editions(settings) as editions,
         open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
-        open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
+        open_permalinks(settings, stores.trees, finder(stores.index.words, known.languages())) as permalinks,
         open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known

@@ -16,6 +16,7 @@ from bot.store.opensearch_gaps import OpenSearchGaps
 from bot.store.sealing import Seal
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
+from ingest.embedding.weights import embedder_name
 from ingest.indexing.reembed import Successor
 from ingest.notes import Notes
 from ingest.ports import ChunkIndex, Clock, Embedder, TreeStore
@@ -25,7 +26,7 @@ from ingest.stores.cluster.opensearch import OpenSearch
 from ingest.stores.cluster.trees import OpenSearchTreeStore
 from ingest.stores.cluster.vectors import QdrantVectors
 from ingest.stores.cluster.words import OpenSearchWords
-from ingest.stores.embedded.folder import Stamp
+from ingest.stores.embedded.folder import Stamp, slug
 from ingest.text.words import ANALYSER_VERSION
 
 
@@ -90,6 +91,14 @@ def _opensearch(settings: Settings) -> OpenSearch:
         password=secret_text(stores.opensearch_password),
         ca_file=str(stores.opensearch_ca_file) if stores.opensearch_ca_file else None,
     )
+
+
+@asynccontextmanager
+async def open_cluster_words(settings: Settings) -> AsyncIterator[OpenSearchWords]:
+    """The words alone, for looking: no embedding model is loaded, and Qdrant is not asked."""
+    made_by = slug(embedder_name(settings.embedding.model), "*")
+    async with _opensearch(settings) as server:
+        yield OpenSearchWords(server, f"{settings.stores.name}-{made_by}")
 
 
 @asynccontextmanager

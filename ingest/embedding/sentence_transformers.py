@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.embedding.batching import BATCH, BatchingEmbedder
-from ingest.embedding.weights import MINILM, check_folder, packaged_minilm
+from ingest.embedding.weights import MINILM, check_folder, embedder_name, packaged_minilm
 from ingest.errors import ModelMissing
 from ingest.ports import Vector
 
@@ -34,7 +34,7 @@ class SentenceTransformerEmbedder(BatchingEmbedder):
 
     @property
     def name(self) -> str:
-        return Path(self._wanted).name if Path(self._wanted).is_dir() else self._wanted
+        return embedder_name(self._wanted)
 
     @property
     def dimensions(self) -> int:

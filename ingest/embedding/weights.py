@@ -15,6 +15,11 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 """model.safetensors as published by sentence-transformers/all-MiniLM-L6-v2."""
 
 
+def embedder_name(model: str) -> str:
+    """What the embedder of a model is called, a name or a folder: its vectors are known by it."""
+    return Path(model).name if Path(model).is_dir() else model
+
+
 def packaged_minilm() -> Path:
     """The folder with the weights of all-MiniLM-L6-v2 inside the installed package, its hash checked.
     Raises ModelMissing."""

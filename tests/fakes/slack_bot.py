@@ -210,7 +210,9 @@ async def bot(
             parser=ParseHere(),
         )
         workspaces = await stack.enter_async_context(open_workspaces(chosen, store))
-        permalinks = await stack.enter_async_context(open_permalinks(chosen, site.trees, finder(stores, ["en"])))
+        permalinks = await stack.enter_async_context(
+            open_permalinks(chosen, site.trees, finder(stores.index.words, ["en"]))
+        )
         listening = await stack.enter_async_context(
             open_listening(chosen, events, store, workspaces, site.trees, permalinks, known)
         )

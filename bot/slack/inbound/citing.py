@@ -34,7 +34,7 @@ MAX_CHOICES = 5
 MAX_UNFURLED = 5
 """Links of one message."""
 CITE_USAGE = "Name some words of a section, for example: `/cite rotate the signing keys`"
-NO_SEARCH = "I cannot search for sections here: this part of me runs without the index. Please tell whoever runs me."
+NO_SEARCH = "I cannot search for sections here: another process of mine holds the index. Please tell whoever runs me."
 SECTION_GONE = "This section is no longer there. Please search again."
 
 

@@ -89,7 +89,7 @@ async def _web_routes(stack: AsyncExitStack, stores: Stores, known: KnownSites) 
     from deploy.wiring.permalinks import finder, open_permalinks
     from deploy.wiring.web import open_web
 
-    find = finder(stores, known.languages())
+    find = finder(stores.index.words, known.languages())
     permalinks = await stack.enter_async_context(open_permalinks(settings, stores.trees, find))
     return await stack.enter_async_context(open_web(settings, permalinks))
 

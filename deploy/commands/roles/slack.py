@@ -24,7 +24,7 @@ from deploy.wiring.bot_roles import answering_checks, open_listening, open_works
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
 from deploy.wiring.gauges import event_gauges
-from deploy.wiring.permalinks import open_permalinks
+from deploy.wiring.permalinks import open_finder, open_permalinks
 from deploy.wiring.stores import open_trees
 
 MANIFEST = Path(__file__).resolve().parents[2] / "slack" / "manifest.yaml"
@@ -81,7 +81,8 @@ async def listen(settings: Settings, console: Console) -> None:
         open_bot_store(settings) as store,
         open_trees(settings) as trees,  # after the log, which makes the folder where nothing was indexed yet
         open_workspaces(settings, store) as workspaces,
-        open_permalinks(settings, trees) as permalinks,
+        open_finder(settings, known.languages()) as find,
+        open_permalinks(settings, trees, find) as permalinks,
         open_listening(settings, events, store, workspaces, trees, permalinks, known) as listening,
     ):
         checks = {**answering_checks(events, store, workspaces), **listening.checks}

@@ -11,8 +11,9 @@ from deploy.commands.command_line import Config, Folder, console, no_index, run,
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.roles import Role, run_roles, stopped_by_signals
+from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
-from deploy.wiring.permalinks import open_permalinks
+from deploy.wiring.permalinks import open_finder, open_permalinks
 from deploy.wiring.stores import open_trees
 from deploy.wiring.web import open_web
 from ingest.errors import SiteUnusable
@@ -31,10 +32,12 @@ async def web(settings: Settings, console: Console) -> None:
     if no_index(settings):
         raise SiteUnusable(f"There is no index at {settings.index.folder}. Run: ritbot index FOLDER or URL.")
     health = Health()
+    known = known_sites(settings, settings.index.folder)
     async with (
         serving(health.app, settings.http) as address,
         open_trees(settings) as trees,
-        open_permalinks(settings, trees) as permalinks,
+        open_finder(settings, known.languages()) as find,
+        open_permalinks(settings, trees, find) as permalinks,
         open_web(settings, permalinks) as routes,
     ):
         health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, routes)

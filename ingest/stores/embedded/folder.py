@@ -44,11 +44,16 @@ class Stamp:
     @property
     def slug(self) -> str:
         """A name for what one embedding model made: a person can tell the model, and any two differ."""
-        readable = re.sub(r"[^a-z0-9]+", "-", self.embedder.lower()).strip("-")[-60:]
-        return f"{readable}-{self.dimensions}-{sha256(self.embedder)[:8]}"
+        return slug(self.embedder, str(self.dimensions))
 
     def same_model(self, other: Stamp) -> bool:
         return (self.embedder, self.dimensions) == (other.embedder, other.dimensions)
+
+
+def slug(embedder: str, dimensions: str) -> str:
+    """As Stamp.slug; `dimensions` "*": a pattern for it, where they are not known."""
+    readable = re.sub(r"[^a-z0-9]+", "-", embedder.lower()).strip("-")[-60:]
+    return f"{readable}-{dimensions}-{sha256(embedder)[:8]}"
 
 
 class DataFolder:
