@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
 from playwright.async_api import Page, expect
-from rich.console import Console
 
-from deploy.serving.health import Health
-from deploy.serving.roles import run_roles
+from bot.slack.render.change_note import CHANGED
 from deploy.settings.index import IndexSettings
 from deploy.settings.model import ModelSettings
 from deploy.settings.root import Settings
 from tests.conftest import ROOT
-from tests.play import Play
+from tests.e2e.commands import lay_out
 from tests.play.browser import chromium
-from tests.play.whole import index_docs, open_bot, play_on, settings_on
+from tests.play.whole import playing
 
 MANUAL = ROOT / "build" / "manual"
 PAGES = ("index.html", "links-and-ids.html", "glossary.html")
@@ -41,26 +35,18 @@ ON_SCREEN = """words => {
 }"""
 
 
-@asynccontextmanager
-async def playing(folder: Path) -> AsyncIterator[Play]:
+def manual_in(folder: Path) -> Path:
     assert MANUAL.is_dir(), "the manual is not built: make manual"
     docs = folder / "docs"
     docs.mkdir()
     for name in PAGES:
         shutil.copy(MANUAL / name, docs / name)
     shutil.copytree(MANUAL / "_static", docs / "_static")
-    plain = Settings(index=IndexSettings(folder=folder / "index"), model=ModelSettings(provider="extractive"))
-    async with play_on(docs, 0) as slack:
-        settings = settings_on(slack, plain)
-        await index_docs(slack, settings, docs, Console(file=io.StringIO()))
-        async with open_bot(settings) as roles:
-            stop = asyncio.Event()
-            running = asyncio.create_task(run_roles(roles, stop, Health()))
-            try:
-                yield slack
-            finally:
-                stop.set()
-                await running
+    return docs
+
+
+def plain(folder: Path) -> Settings:
+    return Settings(index=IndexSettings(folder=folder / "index"), model=ModelSettings(provider="extractive"))
 
 
 async def ask(page: Page, url: str, question: str) -> None:
@@ -71,7 +57,7 @@ async def ask(page: Page, url: str, question: str) -> None:
 
 
 async def test_every_citation_leads_to_its_page_and_the_quoted_words_are_on_screen(tmp_path: Path) -> None:
-    async with playing(tmp_path) as slack, chromium() as browser:
+    async with playing(manual_in(tmp_path), plain(tmp_path)) as slack, chromium() as browser:
         page = await browser.new_page(viewport={"width": 1360, "height": 420})
         await ask(page, slack.url, QUESTION)
         answer = page.locator("#thread .message").nth(1)
@@ -94,3 +80,28 @@ async def test_every_citation_leads_to_its_page_and_the_quoted_words_are_on_scre
         await answer.locator("button", has_text="How I found this").click()
         await expect(page.locator("dialog")).to_contain_text("links", ignore_case=True)
         assert all(call.ok for call in slack.calls() if call.method.startswith(("chat.", "views."))), slack.calls()
+
+
+async def test_a_change_of_the_docs_is_told_in_the_thread_and_a_section_is_cited_with_a_link_that_stays(
+    tmp_path: Path,
+) -> None:
+    docs = lay_out(tmp_path) / "html"
+    async with playing(docs, plain(tmp_path)) as slack, chromium() as browser:
+        page = await browser.new_page(viewport={"width": 1280, "height": 820})
+        await ask(page, slack.url, "How often should I rotate the signing keys?")
+        answer = page.locator("#thread .message").nth(1)
+        await expect(answer.locator("button", has_text="How I found this")).to_be_visible(timeout=60_000)
+        link = await answer.locator("a", has_text="permalink").first.get_attribute("href")
+        keys = docs / "keys.html"
+        keys.write_text(keys.read_text(encoding="utf-8").replace("once a year", "every quarter"), encoding="utf-8")
+        note = page.locator("#thread .message", has_text=CHANGED)
+        await expect(note).to_contain_text("every quarter", timeout=60_000)
+        await page.fill("[data-place=channel] textarea", "/cite rotate signing keys")
+        await page.keyboard.press("Enter")
+        await page.locator("#messages .mine-only button", has_text="Post").first.click()
+        posted = page.locator("#messages .message", has_text="every quarter").last
+        await expect(posted.locator("a", has_text="documentation")).to_be_visible(timeout=60_000)
+        assert link
+        await page.goto(link)
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Rotating keys")
+        await expect(page.locator(".diff ins").last).to_contain_text("every quarter")

@@ -18,8 +18,10 @@ from rich.text import Text
 
 from deploy.commands.command_line import Folder, console, fail, run, settings_of
 from deploy.serving.health import Health
+from deploy.serving.http import serving
 from deploy.serving.roles import run_roles, stopped_by_signals
 from deploy.settings.messages import SettingsError
+from deploy.settings.process import HttpSettings
 from deploy.settings.root import Settings
 from tests.play.whole import index_docs, open_bot, play_on, settings_on, site_name
 
@@ -34,12 +36,14 @@ async def play(settings: Settings, docs: Path, port: int, out: Console) -> None:
             slack = await stack.enter_async_context(play_on(docs, port))
         except OSError:
             raise SettingsError(f"port {port} cannot be had: make play PORT=8485") from None
-        settings = settings_on(slack, settings)
+        health = Health()
+        pages = await stack.enter_async_context(serving(health.app, HttpSettings(port=0)))
+        settings = settings_on(slack, settings, pages)
         await index_docs(slack, settings, docs, out)
-        async with open_bot(settings) as roles:
+        async with open_bot(settings, health) as roles:
             with stopped_by_signals() as stop:
                 out.print(Text.assemble("\nOpen ", (f"{slack.url}/", "bold"), " in a browser and ask. Ctrl-C ends."))
-                await run_roles(roles, stop, Health())
+                await run_roles(roles, stop, health)
 
 
 def main(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,11 +12,15 @@ from pathlib import Path
 from pydantic import SecretStr
 from rich.console import Console
 
-from bot.slack.inbound.app import SHORTCUT
+from bot.slack.inbound.app import CITE_SHORTCUT, SHORTCUT
 from deploy.commands.documents.index import index_sites
-from deploy.serving.roles import Role
+from deploy.serving.health import Health
+from deploy.serving.http import serving
+from deploy.serving.roles import Role, run_roles
 from deploy.settings.known_sites import known_sites
+from deploy.settings.process import HttpSettings
 from deploy.settings.root import Settings
+from deploy.settings.web import WebSettings
 from deploy.wiring.bot_roles import (
     answer_role,
     open_answering,
@@ -25,13 +31,15 @@ from deploy.wiring.bot_roles import (
 )
 from deploy.wiring.bot_store import open_bot_store
 from deploy.wiring.events import open_events
+from deploy.wiring.ingest_roles import Watching, indexer_role, open_indexing
 from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import open_stores
+from deploy.wiring.web import open_web
 from ingest.errors import IndexMismatch
 from ingest.model import Site
 from tests.play.page import PEOPLE, Play
 
-SHORTCUTS = {SHORTCUT: "Answer from docs"}
+SHORTCUTS = {SHORTCUT: "Answer from docs", CITE_SHORTCUT: "Cite a section"}
 
 
 def site_name(docs: Path) -> str:
@@ -47,8 +55,8 @@ def play_on(docs: Path, port: int) -> Play:
     return Play(port=port, docs=docs, shortcuts=SHORTCUTS)
 
 
-def settings_on(slack: Play, settings: Settings) -> Settings:
-    """These settings with the workspace's address and tokens. The first person manages all channels, and a group of
+def settings_on(slack: Play, settings: Settings, pages: str) -> Settings:
+    """These settings with the workspace's address and tokens, and the address of `pages` of sections. The first person manages all channels, and a group of
     both is whom "Ask a person" pings."""
     people = [slack.person(name) for name in PEOPLE]
     connected = {
@@ -60,7 +68,14 @@ def settings_on(slack: Play, settings: Settings) -> Settings:
         "person": slack.group("docs-team", *people),
         "managers": (people[0].id,),
     }
-    return settings.model_copy(update={"slack": settings.slack.model_copy(update=connected)})
+    changed = {
+        "slack": settings.slack.model_copy(update=connected),
+        "web": WebSettings(public_url=pages),
+        "stale": settings.stale.model_copy(
+            update={"wait_minutes": 0}
+        ),  # nobody waits here for the end of a day's edits
+    }
+    return settings.model_copy(update=changed)
 
 
 async def index_docs(slack: Play, settings: Settings, docs: Path, console: Console) -> None:
@@ -73,19 +88,44 @@ async def index_docs(slack: Play, settings: Settings, docs: Path, console: Conso
 
 
 @asynccontextmanager
-async def open_bot(settings: Settings) -> AsyncIterator[list[Role]]:
-    """What runs; not yet running. Raises IngestError, BotError."""
+async def playing(docs: Path, plain: Settings) -> AsyncIterator[Play]:
+    """All of it, running, at any port."""
+    health = Health()
+    async with play_on(docs, 0) as slack, serving(health.app, HttpSettings(port=0)) as pages:
+        settings = settings_on(slack, plain, pages)
+        await index_docs(slack, settings, docs, Console(file=io.StringIO()))
+        async with open_bot(settings, health) as roles:
+            stop = asyncio.Event()
+            running = asyncio.create_task(run_roles(roles, stop, health))
+            try:
+                yield slack
+            finally:
+                stop.set()
+                await running
+
+
+@asynccontextmanager
+async def open_bot(settings: Settings, health: Health) -> AsyncIterator[list[Role]]:
+    """What runs, not yet running: the folder is watched, too, so that what is edited there is told. `health` serves the
+    pages of sections. Raises IngestError, BotError."""
     known = known_sites(settings, settings.index.folder)
     async with (
         open_stores(settings, "make play") as stores,
         open_events(settings) as events,
         open_bot_store(settings) as store,
         open_workspaces(settings, store) as workspaces,
-        open_permalinks(settings, stores.trees, finder(stores, known.languages())) as permalinks,
+        open_permalinks(settings, stores.trees, finder(stores.index.words, known.languages())) as permalinks,
+        open_web(settings, permalinks) as pages,
+        open_indexing(stores, events, known.sites) as indexing,
         open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
         ) as service,
     ):
+        sites = list(known.sites.values())
+        watching = Watching(
+            settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock
+        )
+        health.ready({}, pages)
         told = staleness_roles(stores, events, store, delivery, every=1.0)
-        yield [*listening.roles, answer_role(service), *told]
+        yield [*listening.roles, answer_role(service), *watching.roles(), indexer_role(indexing), *told]

@@ -71,7 +71,7 @@ def test_a_role_runs_a_command_that_ritbot_has(name: str) -> None:
 
 
 def test_every_role_has_a_service_and_so_have_questions_at_the_terminal() -> None:
-    assert ROLES.keys() == {"watch", "indexer", "answer", "slack", "ask"}
+    assert ROLES.keys() == {"watch", "indexer", "answer", "slack", "web", "ask"}
     assert SERVERS.keys() == {"kafka", "opensearch", "qdrant"}
     assert ROLES["indexer"]["deploy"]["replicas"] > 1
     assert "ports" not in ROLES["indexer"], "copies of a service cannot share a port"
@@ -115,8 +115,8 @@ def test_a_role_waits_for_every_store_that_can_say_that_it_is_well(name: str) ->
 
 
 def test_published_ports_are_this_machines_and_those_that_the_image_listens_at() -> None:
-    (port,) = ROLES["watch"]["ports"]
-    assert port == f"127.0.0.1:8321:{instructions('EXPOSE')[0]}"
+    for name, port in (("watch", 8321), ("web", 8322)):
+        assert ROLES[name]["ports"] == [f"127.0.0.1:{port}:{instructions('EXPOSE')[0]}"]
 
 
 def test_the_settings_of_compose_are_taken_with_the_variables_of_env_example(tmp_path: Path) -> None:
