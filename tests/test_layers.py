@@ -86,6 +86,7 @@ VENDORS = {
     ),
     "starlette": (
         "bot/web/a*.py",
+        "bot/web/operating.py",
         "bot/web/responses.py",
         "bot/web/sign_in.py",
         "bot/slack/inbound/http_mode.py",
@@ -110,7 +111,7 @@ VENDORS = {
 
 PURE = (
     "bot/codec.py", "bot/errors.py", "bot/events.py", "bot/freshness.py", "bot/gaps/as_questions.py", "bot/gaps/gap.py", "bot/gaps/report.py", "bot/model.py", "bot/ports.py",
-    "bot/permalinks/[!l]*.py", "bot/web/section_view.py",
+    "bot/permalinks/[!l]*.py", "bot/staleness/told.py", "bot/web/answer_views.py", "bot/web/forest_tree.py", "bot/web/section_view.py",
     "bot/slack/inbound/addressed.py", "bot/slack/inbound/parse.py", "bot/slack/message_text.py", "bot/slack/render/*.py",
     "ingest/codec.py", "ingest/counted.py", "ingest/errors.py", "ingest/events/codec.py",
     "ingest/events/ports.py", "ingest/events/topics.py", "ingest/events/window.py", "ingest/html/*.py",

@@ -29,10 +29,11 @@ FORBIDDEN = Message(
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """Somebody who may see sections. `name` "": nobody in particular, who is let in to nothing else. `signs_out`: whether it
-    is here that they signed in, and can sign out."""
+    is here that they signed in, and can sign out. `account`: what nobody else can be called; a name in Slack is anybody's."""
 
     name: str = ""
     signs_out: bool = False
+    account: str = ""
 
     @property
     def let_in(self) -> bool:
@@ -72,7 +73,7 @@ class ProxyAccess:
         name = said[0].strip() if len(said) == 1 else ""
         trusted = self._is_trusted(request.client.host if request.client else "")
         sound = 0 < len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
-        return Visitor(name) if trusted and sound else told(request, FORBIDDEN, 403)
+        return Visitor(name, account=name) if trusted and sound else told(request, FORBIDDEN, 403)
 
     def routes(self) -> Sequence[BaseRoute]:
         return ()

@@ -82,7 +82,7 @@ class SlackAccess:
         person = SlackPerson(session["team"], session["user"], session["enterprise"], session["name"])
         if trouble := await self._trouble(request, person):
             return trouble
-        return Visitor(person.name or person.user, signs_out=True)
+        return Visitor(person.name or person.user, signs_out=True, account=person.user)
 
     async def signed_in(self, request: Request) -> Response:
         """Back from Slack, with a code or without."""

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from deploy.settings.messages import TAKES, SettingsError
-from deploy.settings.site import SettingsTable, Web
+from deploy.settings.site import SettingsTable, Text, Web
 from deploy.settings.slack import SlackSettings
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -46,13 +46,22 @@ class WebSettings(SettingsTable):
         default=("127.0.0.1/32", "::1/128"),
         description="proxy: from where that header is believed. From anywhere else nobody is let in.",
     )
+    operators: tuple[Text, ...] = Field(
+        default=(),
+        description="Who may see the pages of answers, stale answers, sites and events, private questions too: people as the "
+        "proxy names them, or by their id in Slack (U…). Empty: there are no such pages.",
+    )
 
     @property
     def signs_in(self) -> bool:
         return self.access == "slack"
 
     def check(self, slack: SlackSettings) -> None:
-        """Raises SettingsError that says what must still be set for people to sign in with Slack."""
+        """Raises SettingsError that says what must still be set for people to sign in with Slack, or to be told apart."""
+        if self.operators and self.access == "open":
+            raise SettingsError(
+                'web.operators names people, and web.access is "open", which tells nobody apart: set it to "proxy" or "slack"'
+            )
         if not self.signs_in:
             return
         needed = {

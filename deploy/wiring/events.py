@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,11 @@ GROUPS = {PAGES: INDEXER_GROUP, NODES: STALENESS_GROUP, QUESTIONS_TOPIC: ANSWER_
 """The topics whose records are handled, and can fail, each with the group that handles them."""
 ASKED_TOPICS = (QUESTIONS_TOPIC, NODES, ANSWERS_TOPIC)
 """Those that are handled where people ask in Slack, and else by nobody."""
+
+
+def handled_topics(settings: Settings) -> Sequence[str]:
+    """Those that somebody handles in an installation."""
+    return [PAGES, *(ASKED_TOPICS if settings.slack.wanted else ())]
 
 
 async def events_waiting(events: EventLog, topics: Iterable[str]) -> Mapping[str, int]:

@@ -111,6 +111,32 @@ async def test_people_sign_in_with_slack_and_out_again(pumpkin: Path, slack: Fak
     assert slack.client_secret not in logged
 
 
+async def test_operators_see_what_ritbot_does_in_a_browser_and_with_the_keyboard(pumpkin: Path) -> None:
+    env = {"RITBOT_WEB__ACCESS": "proxy", "RITBOT_WEB__OPERATORS": '["ada"]'}
+    with running(pumpkin, "web", env=env) as role:
+        await until(lambda: is_ready(role), "ready", role)
+        assert (await get(role, "/web/sites")).status_code == 403
+        async with chromium() as browser:
+            for width in (1280, 390):
+                page = await browser.new_page(
+                    viewport={"width": width, "height": 900},
+                    extra_http_headers={"X-Forwarded-User": "ada"},
+                    java_script_enabled=False,
+                )
+                await page.goto(f"{role.address}/web/answers")
+                await expect(page.get_by_text("Nobody has asked anything yet.")).to_be_visible()
+                for title in ("Stale answers", "Sites", "Events"):
+                    await page.get_by_role("link", name=title).press("Enter")
+                    await expect(page.get_by_role("heading", level=1)).to_have_text(title)
+                    await expect(page.get_by_role("link", name=title)).to_have_attribute("aria-current", "page")
+                    main = await page.get_by_role("main").bounding_box()
+                    assert main
+                    assert main["width"] <= width
+                await expect(page.get_by_text("every event could be handled")).to_be_visible()
+                await page.close()
+        assert role.end(signal.SIGTERM) == 0
+
+
 async def test_a_browser_lands_on_the_words_through_the_link(pumpkin: Path) -> None:
     """The words stand far down a long page; what the browser shows then is they."""
     async with DocSite() as docs:

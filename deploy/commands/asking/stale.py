@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bot.model import ChangedSource, Exchange
+from bot.staleness.told import note_told
 from bot.terminal.console import print_json
 from deploy.commands.asking.answers import AnswerFilter, asked_since, print_row, printable_line
 from deploy.commands.command_line import AsJson, Config, Folder, console, fail, no_index, run, settings_of
@@ -56,7 +57,7 @@ async def list_stale(
             print_row(console, exchange)
             for source in exchange.changed:
                 _print_change(console, source)
-            console.print(Text(f"  {_told(exchange)}", style="dim"), soft_wrap=True)
+            console.print(Text(f"  {printable_line(note_told(exchange))}", style="dim"), soft_wrap=True)
     if as_json:
         print_json(rows)
     elif count:
@@ -82,18 +83,6 @@ def _print_change(console: Console, source: ChangedSource) -> None:
             console.print(Text(f"      {label}: {cut}"), soft_wrap=True)
     if source.link:
         console.print(Text(f"      {source.link}", style="blue"), soft_wrap=True)
-
-
-def _told(exchange: Exchange) -> str:
-    """Whether people heard of it."""
-    note = exchange.note
-    if note is None:
-        return "not told: it was a private answer" if exchange.question.response_url else "not told"
-    if note.ts:
-        return f"told in the thread, message {note.ts}"
-    if note.unsent:
-        return f"not told: {printable_line(note.unsent)}"
-    return f"a note is due at {note.due_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if note.due_at else "not told"
 
 
 def _fields(exchange: Exchange) -> dict[str, object]:

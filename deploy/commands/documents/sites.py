@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -21,15 +20,13 @@ from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_stores, open_trees
 from ingest.counted import counted
 from ingest.model import Site
-from ingest.ports import PageState
 from ingest.watch.report import WatchReport, watch_report
+from ingest.watch.site_tally import PageKind, SiteTally, not_found, pages_of
 
 MAX_FAILING_SHOWN = 20
 """Failing pages that are shown of a site, where its pages are not asked for."""
 
-Kind = Literal["skipped", "failing", "missing", "all"]
-"""Which pages are listed: left out; without an answer; not found (links that lead nowhere, too); all that are known."""
-Pages = Annotated[Kind | None, typer.Option("--pages", help="List the pages of this kind, each with the reason.")]
+Pages = Annotated[PageKind | None, typer.Option("--pages", help="List the pages of this kind, each with the reason.")]
 
 
 class Sites(TyperGroup):
@@ -111,7 +108,7 @@ async def take_out(stores: Stores, name: str) -> int:
 
 
 async def list_sites(
-    settings: Settings, console: Console, name: str | None = None, *, pages: Kind | None = None
+    settings: Settings, console: Console, name: str | None = None, *, pages: PageKind | None = None
 ) -> int:
     """What is indexed of each site, or of one, and what is wrong with its pages, or its `pages` of a kind; 1 where there is
     no site. Raises IngestError, SettingsError."""
@@ -120,7 +117,7 @@ async def list_sites(
     if not known.sites:
         console.print("There is no site yet. Name one: ritbot index FOLDER or URL.")
         return 1
-    tallies: defaultdict[str, Tally] = defaultdict(lambda: Tally(pages))
+    tallies: defaultdict[str, SiteTally] = defaultdict(lambda: SiteTally(pages))
     reports: dict[str, WatchReport] = {}
     names = [name] if name else sorted(known.sites)
     if settings.stores.kind == "cluster" or settings.index.folder.exists():
@@ -136,61 +133,12 @@ async def list_sites(
             say(console, f"  {report.problem}", "yellow")
         found = pages_of(pages or "failing", tally, report)
         if pages is None and report:
-            found += sorted(_not_found(report).items())
+            found += sorted(not_found(report).items())
         _show_pages(found, console, None if pages else MAX_FAILING_SHOWN)
     return 0
 
 
-@dataclass(slots=True)
-class Tally:
-    """What a site's records say, one after the other: live pages, their sections, the oldest look at one; by address and with
-    the reason, pages that were left out and that are gone, and all of them where these are `wanted`."""
-
-    wanted: Kind | None
-    pages: int = 0
-    sections: int = 0
-    checked_at: datetime | None = None
-    skipped: dict[str, str] = field(default_factory=dict)
-    gone: dict[str, str] = field(default_factory=dict)
-    all: dict[str, str] = field(default_factory=dict)
-
-    def add(self, state: PageState) -> None:
-        if state.state == "live":
-            self.pages += 1
-            self.sections += state.nodes
-            self.checked_at = min(self.checked_at or state.checked_at, state.checked_at)
-        elif state.state == "skipped":
-            self.skipped[state.key] = state.reason or "unknown"
-        elif state.state == "gone":
-            self.gone[state.key] = state.reason or "not found"
-        if self.wanted == "all":
-            self.all[state.key] = _described(state)
-
-
-def pages_of(kind: Kind, tally: Tally, report: WatchReport | None) -> list[tuple[str, str]]:
-    """The pages of a kind, by address, each with the reason."""
-    known = {"all": tally.all, "skipped": tally.skipped, "missing": tally.gone, "failing": {}}
-    found = dict(known[kind])
-    if report and kind in ("missing", "all"):
-        found |= _not_found(report)
-    if report and kind in ("failing", "all"):
-        found |= dict(report.failing)
-    return sorted(found.items())
-
-
-def _not_found(report: WatchReport) -> dict[str, str]:
-    return dict.fromkeys(report.missing, "not found, but not taken for gone yet")
-
-
-def _described(state: PageState) -> str:
-    if state.state == "live":
-        return counted(state.nodes, "section")
-    if state.target:
-        return f"{'the same as' if state.state == 'alias' else 'moved to'} {state.target}"
-    return f"{state.state}: {state.reason or 'unknown'}"
-
-
-def _show_site(site: Site, tally: Tally, report: WatchReport | None, console: Console) -> None:
+def _show_site(site: Site, tally: SiteTally, report: WatchReport | None, console: Console) -> None:
     counts = {
         "skipped": len(tally.skipped),
         "failing": len(report.failing) if report else 0,

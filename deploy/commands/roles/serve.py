@@ -21,12 +21,11 @@ from deploy.serving.roles import SlackRoles, run_roles, stopped_by_signals
 from deploy.settings.known_sites import KnownSites, remember
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED as SLACK
-from deploy.wiring.events import ASKED_TOPICS, open_events
+from deploy.wiring.events import handled_topics, open_events
 from deploy.wiring.gauges import event_gauges, site_gauges
 from deploy.wiring.ingest_roles import Watching, indexer_role, indexing_checks, open_indexing, told
 from deploy.wiring.navigation import open_navigator
 from deploy.wiring.stores import Stores, open_stores
-from ingest.events.topics import PAGES
 from ingest.model import Site
 from ingest.ports import EventLog
 
@@ -57,10 +56,9 @@ async def serve(settings: Settings, sites: Sequence[Site], console: Console) -> 
 
         local = await stack.enter_async_context(open_local_answers(stores, navigator, indexing(stores, added)))
         talking = await stack.enter_async_context(_talking(stores, events, known))
-        shown = await _web_routes(stack, stores, known)
+        shown = await _web_routes(stack, stores, events, known)
         needed = {**indexing_checks(stores.trees, events, stores), **talking.checks}
-        topics = [PAGES, *(ASKED_TOPICS if settings.slack.wanted else ())]
-        gauges = {**event_gauges(events, topics), **site_gauges(stores.trees, indexed)}
+        gauges = {**event_gauges(events, handled_topics(settings)), **site_gauges(stores.trees, indexed)}
         health.ready(needed, [*watching.routes(), *talking.routes, *shown], gauges)
         roles = [*watching.roles(), indexer_role(service), *local, *talking.roles]
         with stopped_by_signals() as stop:
@@ -81,8 +79,10 @@ async def _talking(stores: Stores, events: EventLog, known: KnownSites) -> Async
         yield talking
 
 
-async def _web_routes(stack: AsyncExitStack, stores: Stores, known: KnownSites) -> Sequence[BaseRoute]:
-    """The pages of sections, where it is set under which address people reach them."""
+async def _web_routes(
+    stack: AsyncExitStack, stores: Stores, events: EventLog, known: KnownSites
+) -> Sequence[BaseRoute]:
+    """The pages in a browser, where it is set under which address people reach them."""
     settings = stores.settings
     if settings.web.public_url is None:
         return ()
@@ -91,7 +91,7 @@ async def _web_routes(stack: AsyncExitStack, stores: Stores, known: KnownSites) 
 
     find = finder(stores.index.words, known.languages())
     permalinks = await stack.enter_async_context(open_permalinks(settings, stores.trees, find))
-    return await stack.enter_async_context(open_web(settings, permalinks))
+    return await stack.enter_async_context(open_web(settings, permalinks, stores.trees, events))
 
 
 def _say_hello(console: Console, settings: Settings, sites: Sequence[Site], address: str, *, asks: bool) -> None:

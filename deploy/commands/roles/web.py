@@ -38,7 +38,7 @@ async def web(settings: Settings, console: Console) -> None:
         open_trees(settings) as trees,
         open_finder(settings, known.languages()) as find,
         open_permalinks(settings, trees, find) as permalinks,
-        open_web(settings, permalinks) as routes,
+        open_web(settings, permalinks, trees) as routes,
     ):
         health.ready({"sections": lambda: permalinks.standing(NOWHERE)}, routes)
         with stopped_by_signals() as stop:

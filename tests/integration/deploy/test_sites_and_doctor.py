@@ -11,7 +11,7 @@ from typing import Self
 import pytest
 from rich.console import Console
 
-from deploy.commands.documents.sites import MAX_FAILING_SHOWN, Kind, list_sites
+from deploy.commands.documents.sites import MAX_FAILING_SHOWN, list_sites
 from deploy.commands.upkeep.doctor import doctor
 from deploy.settings.index import IndexSettings
 from deploy.settings.root import Settings
@@ -26,6 +26,7 @@ from ingest.ports import Fetched, WatchState
 from ingest.stores.embedded.folder import DataFolder
 from ingest.text.words import ANALYSER_VERSION
 from ingest.watch.schedule import site_key
+from ingest.watch.site_tally import PageKind
 from tests.contract.log_reading import one
 from tests.contract.records import BASE, live, without_page
 
@@ -37,7 +38,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(index=IndexSettings(folder=tmp_path / "data"), sites=(site,))
 
 
-async def listed(settings: Settings, pages: Kind | None = None, width: int = 60) -> str:
+async def listed(settings: Settings, pages: PageKind | None = None, width: int = 60) -> str:
     out = StringIO()
     assert await list_sites(settings, Console(file=out, width=width), "docs", pages=pages) == 0
     return out.getvalue()
