@@ -1,4 +1,4 @@
-"""When a place changes at which a gap is pinned, the gap's questions are asked again, and it says whether they are answered now.
+"""The questions of a gap are asked again when its place changes, and it says whether they are answered now.
 
 A change (docs.nodes) makes the gaps that watch one of its sections due a while later, so that several edits are one occasion; who
 asks moves the due time on first, by compare-and-set, so that nobody else does. Nothing of these answers is kept but how many

@@ -27,10 +27,13 @@ _PERSON = re.compile(r"<@[A-Z0-9]{1,40}(?:\|[^<>]{0,200})?>|(?<![\w.%+-])[\w.%+-
 
 @dataclass(frozen=True, slots=True)
 class GapOwner:
-    """Whose pages they are. `pattern`: a regular expression that the link of a place or its path (" › " between titles) holds."""
+    """Whose pages they are. `pattern`: a regular expression that the link of a place or its path (" › " between titles) holds.
+    `channel`: where they are told, "" nowhere; `team`: the workspace of that channel, "" the only one."""
 
     pattern: str
     name: str
+    channel: str = ""
+    team: str = ""
 
     def owns(self, gap: Gap) -> bool:
         place = gap.pin

@@ -42,7 +42,7 @@ class StaleSettings(SettingsTable):
         default="", description="Hours in which no note is posted, such as 19-8: it comes when they are over."
     )
     time_zone: Annotated[str, AfterValidator(_zone), "the name of a time zone"] = Field(
-        default="UTC", description="The time zone of quiet_hours, such as Europe/Berlin."
+        default="UTC", description="The time zone of quiet_hours and gaps.digest, such as Europe/Berlin."
     )
     per_day: int = Field(
         default=10, ge=0, description="Notes in a channel in a day (UTC), the others wait for the next; 0: any number."

@@ -13,6 +13,7 @@ from bot.answering.quota import Quota
 from bot.answering.service import ANSWER_GROUP, AnsweringLimits, AnswerService
 from bot.events import QUESTIONS_TOPIC
 from bot.gaps.asking_again import WAIT, AskingAgain, AskingLimits, GapChanges
+from bot.gaps.digest import Digests, DigestTime
 from bot.gaps.grouping import EVERY_SECONDS, Grouping
 from bot.model import ChannelSettings, Question
 from bot.permalinks.lookup import Permalinks
@@ -21,6 +22,7 @@ from bot.slack.app_sharing import AppSharing
 from bot.slack.inbound.app import Background, make_app
 from bot.slack.inbound.checking import Checking
 from bot.slack.inbound.citing import Citing
+from bot.slack.inbound.gap_states import GapStates
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.http_mode import routes
 from bot.slack.inbound.intake import AccessPolicy, Intake
@@ -30,6 +32,7 @@ from bot.slack.inbound.settings_modal import SettingsModal
 from bot.slack.inbound.socket_mode import Socket
 from bot.slack.outbound.client import quiet_client
 from bot.slack.outbound.delivery import SlackDelivery
+from bot.slack.outbound.digest_message import DigestMessages
 from bot.slack.outbound.rate_limiter import RateLimiter
 from bot.slack.workspaces import NEEDED_SCOPES, Workspaces
 from bot.staleness.judging import Judge, Staleness
@@ -40,7 +43,7 @@ from deploy.settings.known_sites import KnownSites
 from deploy.settings.messages import SettingsError
 from deploy.settings.root import Settings
 from deploy.settings.site import StrategyName, secret_text
-from deploy.wiring.bot_store import open_bot_store, open_editions, open_gaps, retention
+from deploy.wiring.bot_store import gap_owners, open_bot_store, open_editions, open_gaps, retention
 from deploy.wiring.navigation import is_priced, open_navigator
 from deploy.wiring.permalinks import finder, open_permalinks
 from deploy.wiring.stores import Stores, SystemClock
@@ -196,20 +199,30 @@ def gap_roles(
     store: BotStore,
     gaps: Gaps,
     service: AnswerService,
+    workspaces: Workspaces,
     *,
     every: float = EVERY_SECONDS,
     wait: timedelta = WAIT,
 ) -> list[Role]:
-    """Whoever keeps the answers finds out what the documentation lacks, and asks again where it changed."""
+    """Whoever keeps the answers finds out what the documentation lacks, asks again where it changed, and tells owners."""
     settings, clock = stores.settings, SystemClock()
     limits = AskingLimits(settings.gaps.ask_again_per_day, settings.answers.daily_cost)
     grouping = Grouping(store, gaps, stores.trees, stores.embedder, clock, every=every)
     changes = GapChanges(events, gaps, clock, wait=wait)
+    digests = Digests(
+        store,
+        gaps,
+        DigestMessages(workspaces.client_of, RateLimiter(), clock),
+        clock,
+        owners=gap_owners(settings),
+        time=DigestTime(settings.gaps.weekday, ZoneInfo(settings.stale.time_zone)),
+    )
     asking = AskingAgain(store, gaps, service.ask_again, clock, limits, every=every)
     return [
         Role("gaps", grouping.run, grouping.stop),
         Role("gap changes", changes.run, changes.stop),
         Role("gaps asked again", asking.run, asking.stop),
+        Role("gap digests", digests.run, digests.stop),
     ]
 
 
@@ -218,6 +231,7 @@ async def open_listening(
     settings: Settings,
     events: EventLog,
     store: BotStore,
+    gaps: Gaps,
     workspaces: Workspaces,
     trees: TreeStore,
     permalinks: Permalinks,
@@ -257,6 +271,7 @@ async def open_listening(
             managers=slack.managers,
         ),
         checking=Checking(store, trees, Judge(trees), intake, clock),
+        gap_states=GapStates(store, gaps, intake, clock, gap_owners(settings)),
         background=background,
         clock=clock,
     )
@@ -288,12 +303,15 @@ async def open_talking(stores: Stores, events: EventLog, known: KnownSites) -> A
         open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores.index.words, known.languages())) as permalinks,
-        open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
+        open_listening(settings, events, store, gaps, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
         ) as service,
     ):
-        told = [*staleness_roles(stores, events, store, delivery), *gap_roles(stores, events, store, gaps, service)]
+        told = [
+            *staleness_roles(stores, events, store, delivery),
+            *gap_roles(stores, events, store, gaps, service, workspaces),
+        ]
         roles = [*listening.roles, answer_role(service), *told, retention_role(settings, store, editions, gaps)]
         yield SlackRoles(roles, listening.routes, {**answering_checks(events, store, workspaces), **listening.checks})
 

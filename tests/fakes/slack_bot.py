@@ -213,16 +213,16 @@ async def bot(
         permalinks = await stack.enter_async_context(
             open_permalinks(chosen, site.trees, finder(stores.index.words, ["en"]))
         )
-        listening = await stack.enter_async_context(
-            open_listening(chosen, events, store, workspaces, site.trees, permalinks, known)
-        )
         gaps = await stack.enter_async_context(SqliteGaps(shared / "gaps.sqlite"))
+        listening = await stack.enter_async_context(
+            open_listening(chosen, events, store, gaps, workspaces, site.trees, permalinks, known)
+        )
         answering, roles = None, [*listening.roles]
         if answers:
             delivery = slack_delivery(chosen, store, workspaces)
             answering = await stack.enter_async_context(open_answering(stores, events, store, delivery, known))
             roles += [answer_role(answering), *staleness_roles(stores, events, store, delivery, every=0.05)]
-            roles += gap_roles(stores, events, store, gaps, answering, every=0.05, wait=timedelta(0))
+            roles += gap_roles(stores, events, store, gaps, answering, workspaces, every=0.05, wait=timedelta(0))
         runs, stops = [role.run for role in roles], [role.stop for role in roles]
         running = [asyncio.create_task(run()) for run in runs]
         try:

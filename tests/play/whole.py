@@ -29,7 +29,7 @@ from deploy.wiring.bot_roles import (
     slack_delivery,
     staleness_roles,
 )
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import open_bot_store, open_gaps
 from deploy.wiring.events import open_events
 from deploy.wiring.ingest_roles import Watching, indexer_role, open_indexing
 from deploy.wiring.permalinks import finder, open_permalinks
@@ -113,11 +113,12 @@ async def open_bot(settings: Settings, health: Health) -> AsyncIterator[list[Rol
         open_stores(settings, "make play") as stores,
         open_events(settings) as events,
         open_bot_store(settings) as store,
+        open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores.index.words, known.languages())) as permalinks,
         open_web(settings, permalinks) as pages,
         open_indexing(stores, events, known.sites) as indexing,
-        open_listening(settings, events, store, workspaces, stores.trees, permalinks, known) as listening,
+        open_listening(settings, events, store, gaps, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(
             stores, events, store, delivery := slack_delivery(settings, store, workspaces), known
         ) as service,

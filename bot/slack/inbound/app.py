@@ -19,8 +19,10 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from bot.gaps.report import STATES
 from bot.slack.inbound.checking import Checking
 from bot.slack.inbound.citing import CITE_USAGE, Citing
+from bot.slack.inbound.gap_states import GapStates
 from bot.slack.inbound.home import Home
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.interactions import Interactions
@@ -97,6 +99,7 @@ def make_app(
     home: Home,
     settings: SettingsModal,
     checking: Checking,
+    gap_states: GapStates,
     background: Background,
     clock: Clock,
 ) -> AsyncApp:
@@ -119,7 +122,7 @@ def make_app(
     _hear(app, intake, background)
     _commands(app, intake, settings, checking, background, clock)
     _citing(app, citing, background, clock)
-    _buttons(app, interactions, citing, settings, background)
+    _buttons(app, interactions, citing, settings, gap_states, background)
     _modals(app, interactions, settings, home, background)
     _installations(app, workspaces)
     _rest(app)
@@ -204,7 +207,12 @@ def _citing(app: AsyncApp, citing: Citing, background: Background, clock: Clock)
 
 
 def _buttons(
-    app: AsyncApp, interactions: Interactions, citing: Citing, settings: SettingsModal, background: Background
+    app: AsyncApp,
+    interactions: Interactions,
+    citing: Citing,
+    settings: SettingsModal,
+    gap_states: GapStates,
+    background: Background,
 ) -> None:
     def pressed(action_id: str, press: Press) -> None:
         async def listener(body: Payload, ack: AsyncAck, client: AsyncWebClient) -> BoltResponse:
@@ -222,6 +230,8 @@ def _buttons(
     pressed(actions.SHARE, interactions.share)
     pressed(actions.HOME_SETTINGS, settings.open)
     pressed(actions.CITE, citing.post)
+    for state in STATES:
+        pressed(f"{actions.GAP}{state}", gap_states.put)
 
     async def stopped(body: Payload, client: AsyncWebClient) -> None:
         await interactions.stop(body, client)

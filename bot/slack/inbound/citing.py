@@ -16,7 +16,7 @@ from bot.model import Question
 from bot.permalinks.lookup import Permalinks
 from bot.permalinks.permalink import reference_in
 from bot.slack.inbound.intake import Intake
-from bot.slack.inbound.parse import person_of, workspace
+from bot.slack.inbound.parse import presser
 from bot.slack.message_text import Payload
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render import actions
@@ -63,7 +63,7 @@ class Citing:
     async def post(self, body: Payload, client: AsyncWebClient) -> str:
         """The section whose button was pressed; what could not be done comes back as a sentence."""
         node, thread = actions.citation_of(str(body["actions"][0].get("value")))
-        if closed := await self._intake.closed(self._presser(body), shared=False):
+        if closed := await self._intake.closed(presser(body, self._clock.now()), shared=False):
             return closed
         section = (await self._permalinks.sections([node])).get(node)
         if section is None:
@@ -117,20 +117,5 @@ class Citing:
 
     def _sharer(self, body: Payload) -> Question:
         event: Payload = body["event"]
-        return self._presser({**body, "channel": {"id": event.get("channel")}, "user": {"id": event.get("user")}})
-
-    def _presser(self, body: Payload) -> Question:
-        enterprise, team = workspace(body)
-        user: Payload = body.get("user") or {}
-        team = team or str((body.get("team") or {}).get("id") or user.get("team_id") or "")
-        return Question(
-            id="",
-            team=team,
-            channel=str((body.get("channel") or {}).get("id")),
-            user=person_of(body),
-            text="",
-            kind="mention",
-            asked_at=self._clock.now(),
-            asker_team=str(user.get("team_id") or team),
-            enterprise=enterprise,
-        )
+        shared = {**body, "channel": {"id": event.get("channel")}, "user": {"id": event.get("user")}}
+        return presser(shared, self._clock.now())

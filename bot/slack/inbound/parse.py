@@ -109,6 +109,24 @@ def person_of(body: Payload) -> str:
     return str((body.get("user") or {}).get("id") or body.get("user_id"))
 
 
+def presser(body: Payload, now: datetime) -> Question:
+    """Whoever pressed or shared something, as a question without words: who may not ask may not press either."""
+    enterprise, team = workspace(body)
+    user: Payload = body.get("user") or {}
+    team = team or str((body.get("team") or {}).get("id") or user.get("team_id") or "")
+    return Question(
+        id="",
+        team=team,
+        channel=str((body.get("channel") or {}).get("id")),
+        user=person_of(body),
+        text="",
+        kind="mention",
+        asked_at=now,
+        asker_team=str(user.get("team_id") or team),
+        enterprise=enterprise,
+    )
+
+
 def commanded(body: Payload, now: datetime) -> Question:
     """A slash command: private, in no thread."""
     team, channel, user = str(body.get("team_id")), str(body.get("channel_id")), str(body.get("user_id"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from bot.gaps.gap import GapState
+from bot.gaps.report import STATES
 from bot.model import Verdict
 
 FEEDBACK = "ritbot_feedback"
@@ -16,8 +18,9 @@ ASK_AGAIN = "ritbot_ask_again"
 SHOW_DETAILS = "ritbot_details"
 HOME_SETTINGS = "ritbot_home_settings"
 CITE = "ritbot_cite"
+GAP = "ritbot_gap_"
 """action_id of a button; messages in the field carry them, so they stay as they are. The value of each is the question's id,
-of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it, of HOME_SETTINGS a channel, of CITE a `citation_value`."""
+of FEEDBACK a `feedback_value`, of SHOW_DETAILS MORE or LESS before it, of HOME_SETTINGS a channel, of CITE a `citation_value`; behind GAP stands a state, the value is the gap."""
 MORE, LESS = "more", "less"
 
 TRACE_VIEW = "ritbot_way"
@@ -46,6 +49,11 @@ def feedback_of(value: str) -> tuple[Verdict, str]:
     if verdict == "bad" and question_id:
         return "bad", question_id
     raise ValueError(f"not a feedback value: {value!r}")
+
+
+def gap_state(action_id: str) -> GapState:
+    """Of GAP and a state. Raises ValueError for anything else."""
+    return STATES[STATES.index(action_id.removeprefix(GAP))]
 
 
 def citation_value(node: str, thread: str) -> str:

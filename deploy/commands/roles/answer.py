@@ -53,6 +53,9 @@ async def answer(settings: Settings, console: Console) -> None:
         with stopped_by_signals() as stop:
             console.print(f"Answering questions. Health at {address}/readyz. Ctrl-C ends.", soft_wrap=True)
             roles = [answer_role(service), *staleness_roles(stores, events, store, delivery)]
-            roles += [*gap_roles(stores, events, store, gaps, service), retention_role(settings, store, editions, gaps)]
+            roles += [
+                *gap_roles(stores, events, store, gaps, service, workspaces),
+                retention_role(settings, store, editions, gaps),
+            ]
             await run_roles(roles, stop, health)
     console.print("Stopped.")

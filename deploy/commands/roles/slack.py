@@ -21,7 +21,7 @@ from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.settings.slack import CALLED
 from deploy.wiring.bot_roles import answering_checks, open_listening, open_workspaces
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import open_bot_store, open_gaps
 from deploy.wiring.events import open_events
 from deploy.wiring.gauges import event_gauges
 from deploy.wiring.permalinks import open_finder, open_permalinks
@@ -79,11 +79,12 @@ async def listen(settings: Settings, console: Console) -> None:
         serving(health.app, settings.http) as address,
         open_events(settings) as events,
         open_bot_store(settings) as store,
+        open_gaps(settings) as gaps,
         open_trees(settings) as trees,  # after the log, which makes the folder where nothing was indexed yet
         open_workspaces(settings, store) as workspaces,
         open_finder(settings, known.languages()) as find,
         open_permalinks(settings, trees, find) as permalinks,
-        open_listening(settings, events, store, workspaces, trees, permalinks, known) as listening,
+        open_listening(settings, events, store, gaps, workspaces, trees, permalinks, known) as listening,
     ):
         checks = {**answering_checks(events, store, workspaces), **listening.checks}
         health.ready(checks, listening.routes, event_gauges(events, [QUESTIONS_TOPIC]))

@@ -104,12 +104,13 @@ class Person:
         self._slack.events.home_opened(self.user, self.direct(), tab)
 
     async def press(
-        self, place: Message | View, action_id: str, chosen: Chosen = None, *, agrees: bool = False
+        self, place: Message | View, action_id: str, chosen: Chosen = None, *, agrees: bool = False, value: str = ""
     ) -> Delivery:
         """A button, a feedback button ("Helpful" or its value), an option of a menu. `agrees`: to what is asked first;
-        raises NotThere with its words where that is not expected, or not asked."""
+        raises NotThere with its words where that is not expected, or not asked. `value`: of which button, where several
+        have the same action."""
         view = place.payload if isinstance(place, View) else None
-        block, element = find(view["blocks"] if view else self._blocks(place), action_id)
+        block, element = find(view["blocks"] if view else self._blocks(place), action_id, value)
         if agrees != bool(asks_first(element)):
             raise NotThere(f"It asks first: {asks_first(element) or 'nothing'}")
         payload = self._interaction("block_actions", self._installation(place))
@@ -261,10 +262,10 @@ def elements(blocks: Sequence[Json]) -> Iterator[tuple[Json, Json]]:
                 yield block, element
 
 
-def find(blocks: Sequence[Json], action_id: str) -> tuple[Json, Json]:
+def find(blocks: Sequence[Json], action_id: str, value: str = "") -> tuple[Json, Json]:
     there = []
     for block, element in elements(blocks):
-        if element["action_id"] == action_id:
+        if element["action_id"] == action_id and value in ("", element.get("value")):
             return block, element
         there.append(element["action_id"])
     raise NotThere(f"There is no {action_id} to press; there is {', '.join(there) or 'nothing'}.")
