@@ -1,7 +1,7 @@
 """Markdown in, pieces out: CommonMark with tables and strike-through, parsed by markdown-it-py. Pure.
 
-HTML is text, but for tags that only style words: `<br>` breaks the line, the others give way to their words. Images are their words. There are no link definitions, so that an answer's [1] stays a mark whatever
-stands at its end. Nothing that a reader would read is lost.
+Tags of HTML are read for what they mean (html_tags); other HTML is text. Images are their words. There are no link
+definitions, so that an answer's [1] stays a mark whatever stands at its end. Nothing that a reader would read is lost.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from navigator.markdown.blocks import (
     Rule,
     Spans,
 )
+from navigator.markdown.html_tags import Reading, meant, tag_of
 from navigator.markdown.spans import Span, is_punctuation
 
 MAX_NESTING = 60
@@ -73,8 +74,6 @@ _COMMONMARK = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["tab
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,30}(?=\s|$)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_LINE_BREAK_TAG = re.compile(r"<br\s*+/?+>", re.IGNORECASE)
-_STYLE_TAG = re.compile(r"</?+(?:b|strong|i|em|u|s|del|ins|sub|sup|small|mark|kbd|span|font)\s*+/?+>", re.IGNORECASE)
 _BREAK = re.compile(r"[\t\n\r\x85\u2028\u2029]")
 _OTHER_MARKER = {"-": "*", "*": "-", "+": "-", ".": ")", ")": "."}
 _COLUMN_MARKS = {"": "---", "text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
@@ -175,8 +174,31 @@ def _table(node: SyntaxTreeNode, nested: bool) -> MarkdownTable:
 
 
 def _spans_of(node: SyntaxTreeNode) -> Spans:
-    spans = tuple(span for inline in node.children for child in inline.children for span in _spans(child, ()))
+    spans = tuple(span for inline in node.children for span in _inner(inline, ()))
     return spans if any(span.text.strip() for span in spans) else ()
+
+
+def _inner(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
+    """The spans of what is in a node, with what HTML's tags among it mean."""
+    parts = node.children
+    tags = [tag_of(part.content) if part.type == "html_inline" else None for part in parts]
+    if not any(tags):
+        for part in parts:
+            yield from _spans(part, styles)
+        return
+    ends = [part.type in ("softbreak", "hardbreak") for part in parts]
+    words = [
+        tag is None and not end and (part.type != "text" or bool(part.content.strip()))
+        for part, tag, end in zip(parts, tags, ends, strict=True)
+    ]
+    reading = Reading()
+    for part, tag in zip(parts, meant(tags, ends, words), strict=True):
+        if tag:
+            yield from reading.tag(tag)
+        else:
+            for span in _spans(part, styles):
+                yield from reading.span(span)
+    yield from reading.end()
 
 
 def _spans(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
@@ -189,20 +211,15 @@ def _spans(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Span]:
             yield Span(_one_line(node.content), "code", styles)
         case "em" | "strong" | "s":
             inner = styles if node.markup in styles else (*styles, node.markup)  # *a *b* c* could not be written again
-            for child in node.children:
-                yield from _spans(child, inner)
+            yield from _inner(node, inner)
         case "link":
-            inside = [span for child in node.children for span in _spans(child, styles)]
+            inside = list(_inner(node, styles))
             label = "".join(span.text for span in inside).replace("\n", " ")
             if label.strip():
                 yield Span(label, "link", styles, str(node.attrs.get("href", "")))
         case "image":
             for child in node.children:
                 yield from _spans(child, styles)
-        case "html_inline" if _LINE_BREAK_TAG.fullmatch(node.content):
-            yield Span("\n", "break", styles)
-        case "html_inline" if _STYLE_TAG.fullmatch(node.content):
-            return
         case _:
             yield Span(_one_line(node.content), styles=styles)
 
