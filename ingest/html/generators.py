@@ -14,7 +14,7 @@ from ingest.html.sections.anchors import Targets
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Elements that are headings where an id or name in them begins with one of `names`."""
+    """Elements that are headings where an id or name in them begins with one of `names`. `tag`: "" for any."""
 
     tag: str
     level: int
@@ -45,6 +45,9 @@ _PROFILES = (
     Profile(marker="class-metadata", headings={"method-heading": 4}),  # RDoc
     Profile(marker="package-header", signature=Signature("p", 5, "src"), box="top"),  # Haddock
     Profile(generator="odoc", headings={"spec": 5}),
+    Profile(
+        marker="rktpn", signature=Signature("", 5, "rforeground", ("(def", "(form", "(meth", "(constructor"))
+    ),  # Scribble
     Profile(marker="nroffsh", headings={"nroffip": 5}),  # roffit
     Profile(
         marker="Index of values", signature=Signature("pre", 5, names=("VAL", "TYPE", "EXCEPTION", "METHOD"))

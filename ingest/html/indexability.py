@@ -129,6 +129,8 @@ def redirect(tree: Dom, resolve_link: Resolver, url: str, page: Page) -> Skip | 
         match = _REFRESH.match(element.get("content"))
         if match is None or not match[2]:
             continue
+        if words >= MAX_STUB_WORDS and any(above.tag == "noscript" for above in element.ancestors()):
+            continue  # for browsers without scripts; the text is here
         delay = float(match[1]) if match[1] not in ("", ".") else 0.0
         target = resolve_link(match[2].strip().strip("'\"").strip())
         if target is None or target.partition("#")[0] == url.partition("#")[0]:

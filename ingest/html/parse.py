@@ -12,7 +12,7 @@ from urllib.parse import urldefrag
 from ingest.html import decode, dom, generators, head, indexability
 from ingest.html.blocks import tables
 from ingest.html.content import disclosure, main_content, toc_lists
-from ingest.html.dom import Dom
+from ingest.html.dom import Dom, Element
 from ingest.html.head import Resolver
 from ingest.html.interstitial import interstitial
 from ingest.html.position import page_claims
@@ -70,6 +70,16 @@ def parse(
     return Document(None if skip else page, skip, plain, wishes.nofollow, links, _likeness(tree, url, page), stands_in)
 
 
+def _shorten_own_links(area: Element, resolve_link: Resolver, url: str) -> None:
+    """Links into the page itself by its file's name (GAPDoc, qdoc, LaTeX2HTML) are written like those without."""
+    own = urldefrag(url).url
+    name = own.rpartition("/")[2]
+    for link in (element for element in area.walk() if element.tag == "a" and name):
+        path, sign, fragment = link.get("href").partition("#")
+        if sign and path.endswith(name) and resolve_link(link.get("href")) == f"{own}#{fragment}":
+            link.attrs = {**link.attrs, "href": f"#{fragment}"}
+
+
 def _likeness(tree: Dom, url: str, page: Page) -> Likeness:
     """A title that was made of the address says nothing of the page."""
     if page.title != head.name_in_address(url) or any(e.text for e in tree.tagged("title", "h1", "h2", "h3")):
@@ -85,6 +95,7 @@ def _page(tree: Dom, url: str, resolve_link: Resolver, key: str, site_hosts: fro
     in_contents = toc_lists.section_links(tree) if tree.tagged("dl", "b", "strong") else frozenset()
     shown_title = generators.shown_title(tree, profile)
     area = main_content.content_area(tree, profile)
+    _shorten_own_links(area, resolve_link, url)
     generated = toc_lists.generated(tree, area)
     controlled = disclosure.controlled_panels(tree)
     elements = main_content.prune(area, controlled)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ingest.html.dom import clean
 from ingest.model import Block, BlockKind
 
-_SEPARATORS = frozenset(" |·•")
+_SEPARATORS = frozenset(" |·•↑")
 """What a site sets between its links; alone in a paragraph it is what is left of them."""
 _MAX_INDENT_LEVELS = 20
 """Deeper lines are not moved further to the right: their blanks would outgrow the page."""

@@ -83,7 +83,7 @@ _TOKENS = frozenset(
     " sphinxsidebar bs-sidebar wy-breadcrumbs-aside rst-footer-buttons rst-versions top-nav sub-nav navpath"
     " theme-doc-version-badge article-author article-comments article-more-questions tsd-index-group quarto-title-meta gh-header-meta"
     " srstatus ls-toc page-versions edit-this-page skip-nav morelinks"
-    " head-ltitle head-vol head-rtitle foot-left foot-date foot-os foot-right".split()
+    " head-ltitle head-vol head-rtitle foot-left foot-date foot-os foot-right rbackgroundlabel".split()
 )
 """Names that only a generator or a theme writes, on nothing else."""
 _LINK_ROWS = frozenset("pagination paginator prevnext breadcrumb breadcrumbs".split())
@@ -100,7 +100,7 @@ _IDS = frozenset(
 _GENERATED_IDS = frozenset(
     "nav-path side-nav nav-tree titlearea projectname catlinks mw-navigation sitesub contentsub contentsub2 jump-to-nav"
     " sitenotice msearchselectwindow msearchresultswindow msearchbox gtoc mw-panel mw-head footer-wrapper non-canonical"
-    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation mbrsel likes-and-labels-container page-details".split()
+    " site-user-feedback-footer rustdoc-vars p-lang-btn projectnavigation mbrsel likes-and-labels-container page-details mathjaxlink".split()
 )
 _ID_WORDS = re.compile(r"(?:user|page|site|doc)-feedback")
 SCREEN_READER_ONLY = frozenset(

@@ -168,20 +168,19 @@ def _drop_menus_before_title(elements: Sequence[Element]) -> bool:
 
 def _is_menu(element: Element, title: Element) -> bool:
     """Nothing but links to other pages in one line; above an h1 also a list or a table of mostly links."""
-    if element.tag not in _MENUS or not 0 < element.amounts.text <= _MAX_MENU_CHARACTERS:
+    if element.tag not in _MENUS or element.amounts.text > _MAX_MENU_CHARACTERS:
         return False
     inside = list(element.walk())
-    links = [inner for inner in inside if inner.tag == "a" and inner.amounts.text]
-    if len(links) < 2 or any(link.get("href").partition("#")[0] == "" for link in links):
+    links = [inner for inner in inside if inner.tag == "a" and (inner.amounts.text or any(inner.elements))]
+    if not links or any(link.get("href").partition("#")[0] == "" for link in links):
         return False
     if title.tag == "h1" and len(links) > 2 and mostly_links(element) and element.tag != "p":
         return True
-    beside = (child for inner in inside if inner.tag != "a" for child in inner.children if isinstance(child, str))
-    return (
-        element.amounts.linked * 2 > element.amounts.text
-        and sum(inner.tag in ("li", "dt", "tr") for inner in inside) < 2
-        and not any(char.isalnum() for text in beside for char in text)
-    )
+    if sum(inner.tag in ("li", "dt", "tr") for inner in inside) > 1 or not mostly_links(element):
+        return False
+    linked = {inner for link in links for inner in link.walk()}
+    beside = (child for inner in inside if inner not in linked for child in inner.children if isinstance(child, str))
+    return not any(char.isalnum() for text in beside for char in text)
 
 
 def _drop_eyebrow(elements: Sequence[Element]) -> bool:

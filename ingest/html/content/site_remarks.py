@@ -62,14 +62,18 @@ _STEPS = frozenset(
 )
 _STEP = re.compile(r"(?:next|previous|prev)(?: page| article| topic| chapter| section)?+\s*+[:→»›←«‹–—]")
 _ARROWS = "←→«»‹›⟵⟶⬅➡ \xa0"
-_WAYS = frozenset("next previous prev up top contents index home back forward first last toc parent table of".split())
+_WAYS = frozenset(
+    "next previous prev up top contents index home back forward first last toc parent table of goto".split()
+)
 _DIRECTIONS = frozenset("next previous prev up top back".split())
-_LINKED_WAYS = _WAYS | frozenset("to the chapter section page main start site map sitemap contact contacts".split())
+_LINKED_WAYS = _WAYS | frozenset(
+    "to the chapter section page main start site map sitemap contact contacts book manual ind bib".split()
+)
 """Where nothing but links stands in the line; there "home" is a direction, too."""
 _WAY_KEYS = frozenset("nphu")
 """The access keys that DocBook and texinfo give to such links."""
 _MAX_WAY_CHARACTERS = 600
-_MAX_WAY_LINKS = 12
+_MAX_WAY_LINKS = 120
 
 
 def site_remark(element: Element) -> bool:
@@ -231,9 +235,11 @@ def way_line(children: Sequence[Element | str]) -> bool:
             stack.extend(reversed(item.children))
         if characters > _MAX_WAY_CHARACTERS or len(links) > _MAX_WAY_LINKS:
             return False
-    if len(links) > 1 and all(link.get("accesskey") in _WAY_KEYS and not link.amounts.text for link in links):
+    if len(links) > 1 and all(link.get("accesskey") in _WAY_KEYS for link in links):
         return True
     words = {word for link in links for word in _WORD.findall(_label(link))}
+    if beside and len(links) > 2 and set(beside) == {"goto", "chapter"}:
+        return True  # GAPDoc
     if beside:
         return bool(links) and _WAYS.issuperset(beside) and not _DIRECTIONS.isdisjoint({*beside, *words})
     elsewhere = len(links) > 1 or (len(links) == 1 and not links[0].get("href").startswith("#"))
@@ -241,8 +247,8 @@ def way_line(children: Sequence[Element | str]) -> bool:
 
 
 def _speaks_of_pages(listing: Element) -> bool:
-    """A list of "next" and "last" may be of functions; "Next Chapter" is none."""
-    return any(" " in link.text for link in listing.walk() if link.tag == "a")
+    """A list of "next" and "last" may be of functions; "Next Chapter" is none, nor is what keys lead to (Publican)."""
+    return any(link.get("accesskey") or " " in link.text for link in listing.walk() if link.tag == "a")
 
 
 def _leads_around(link: Element) -> bool:

@@ -24,6 +24,8 @@ _ALSO_CHAPTERS = frozenset("summary index contents 目次 sommaire".split())
 _MAX_WRAPPERS = 4
 """So many elements may begin between a heading and the next one without a word."""
 _MAX_LABEL_CHARACTERS = 30
+_MIN_LISTED_CHARACTERS = 8
+"""Of each link of a box that is no list."""
 _INDEXES = frozenset("index índice".split())
 """A page of that name has a row of letters, which is its own."""
 
@@ -59,9 +61,16 @@ def repeats_sections(listing: Element) -> bool:
     return links > 1
 
 
+def _may_list(box: Element) -> bool:
+    """A box of some long links may repeat sections, too (GAPDoc); one of letters is an index's."""
+    linked = box.amounts.linked if box.tag == "div" else 0
+    links = sum(inner.tag == "a" for inner in box.walk()) if linked * 10 > box.amounts.text * 9 else 0
+    return links > 2 and linked >= links * _MIN_LISTED_CHARACTERS
+
+
 def drop_section_lists(elements: Iterable[Element]) -> bool:
     """Take such lists out of the tree, with the words that announce them; whether there were any."""
-    found = set(_outermost((e for e in elements if e.tag in _LISTS), repeats_sections))
+    found = set(_outermost((e for e in elements if e.tag in _LISTS or _may_list(e)), repeats_sections))
     for parent in {listing.parent: None for listing in found if listing.parent is not None}:
         kept: list[Element | str] = []
         for child in parent.children:

@@ -68,6 +68,8 @@ def is_trail_row(element: Element) -> bool:
     if words and words[0] == "–" and next(element.elements, element).text.casefold() == "up":
         del words[0]  # odoc
     links = [child for child in element.elements if child.tag == "a"]
+    if sum(1 for _ in element.elements) + bool(words and words[-1].strip(_SIGNS + " ")) < 2:
+        return False  # an arrow before a link
     plain = all(child.tag in ("a", "span", "b", "strong", "em", "i") for child in element.elements)
     return bool(links) and plain and bool(words) and all(word[0] in _SIGNS for word in words) and bool(links[0].text)
 

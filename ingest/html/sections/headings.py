@@ -238,7 +238,9 @@ def _level(element: Element, profile: Profile) -> int:
 
 
 def _signs(element: Element, signature: Signature) -> bool:
-    if element.tag != signature.tag or (signature.css_class and signature.css_class not in element.classes):
+    if (signature.tag and element.tag != signature.tag) or (
+        signature.css_class and signature.css_class not in element.classes
+    ):
         return False
     return any(_named(e) and (e.get("id") or e.get("name")).startswith(signature.names) for e in element.walk())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.ingest.html.test_generators import drawn, page_of
+from ingest.html.parse import parse
+from tests.unit.ingest.html.test_generators import HERE, drawn, page_of
 
 TOC = "".join(f'<div class="toc-h2"><a class="sec" href="#s{n}">{n} Part {n}</a></div>' for n in (1, 2, 3))
 PARTS = "".join(f'<h2 id="s{n}">{n} Part {n}</h2><p>Text {n}.</p>' for n in (1, 2))
@@ -234,6 +235,34 @@ MANUALS = {
         "<div class=col-content><div class=tsd-page-title><h1>Class Pump<code class='tsd-tag'>Abstract</code></h1></div><section><p>Moves water up to the second floor of the house.</p></section></div>",
         "Class Pump: Moves water up to the second floor of the house.",
     ),
+    "GAPDoc: the contents lead to the page by its file's name, and a line to every chapter": (
+        "10 Pumps",
+        "<div class=chlinktop><span>Goto Chapter: </span><a href='chap0.html'>Top</a>  <a href='chap1.html'>1</a>  <a href='chap2.html'>2</a>  <a href='chapInd.html'>Ind</a></div>"
+        "<div><a href='chap0.html'>[Top of Book]</a>&nbsp; <a href='chap9.html'>[Previous Chapter]</a></div><p id=mathjaxlink><a href='chap10_mj.html'>[MathJax on]</a></p><p><a id=X8 name=X8></a></p>"
+        "<div class=ChapSects><a href='page.html#X8'>10 <span>Pumps</span></a><div><a href='page.html#X7'>10.1 Running them</a><a href='page.html#X6'>10.2 Stopping them</a></div></div>"
+        "<h3>10 <span>Pumps</span></h3><p><a id=X7 name=X7></a></p><h4>10.1 Running them</h4><p>So.</p><p><a id=X6></a></p><h4>10.2 Stopping them</h4><p>So.</p>",
+        "10 Pumps #X8:\n  10.1 Running them #X7: So.\n  10.2 Stopping them #X6: So.",
+    ),
+    "Scribble: every definition is a section": (
+        "26 Drawing",
+        "<h3><a name='(part._draw)'></a>26 Drawing</h3><p>All of it.</p><div class=SIntrapara><blockquote class=SVInsetFlow><table class='boxed RBoxed'><tr><td><blockquote class=SubFlow>"
+        "<div class='RBackgroundLabel SIEHidden'><div><p>procedure</p></div></div><p class=RForeground><span class=RktPn>(</span><a name='(def._pen)'></a><span class=RktSym><a href='#(def._pen)' class=RktValDef>"
+        "pen</a></span> width<span class=RktPn>)</span> → void?</p></blockquote></td></tr></table></blockquote></div><div class=SIntrapara>Takes a pen.</div>",
+        "26 Drawing #(part._draw): All of it.\n  (pen width) → void? #(def._pen): Takes a pen.",
+    ),
+    "Publican: links with keys around the text, in any language": (
+        "A.4. Knoppix",
+        "<div id=banner><a href='http://acme.test/get/'><span>Download the ebook</span></a></div><p id=title><a href='http://acme.test'><img alt='Product Site' src=l.png></a><a href=i.html><img alt='Site' "
+        "src=r.png></a></p><ul class='docnav top'><li><a accesskey=p href=a.html><strong>Zurück</strong></a></li><li>Das Handbuch</li><li><a accesskey=n href=b.html><strong>Weiter</strong></a></li></ul>"
+        "<div class=section><h2 class=title><a id=knoppix></a>A.4. Knoppix</h2><div class=para>A live system. <div class=url>→ <a href='http://k.test/'>http://k.test/</a></div></div></div>"
+        "<ul class=docnav><li><a accesskey=p href=a.html><strong>Zurück</strong>A.3. Mint</a></li><li><a accesskey=n href=b.html><strong>Weiter</strong>A.5. Siduction</a></li></ul>",
+        "A.4. Knoppix #knoppix: A live system. / → http://k.test/",
+    ),
+    "letters of an index lead into the page": (
+        "Index",
+        "<h1>Index</h1><div><a href='#a'>A</a> <a href='#b'>B</a> <a href='#c'>C</a></div><p>pump, 3</p>",
+        "Index: A B C / pump, 3",
+    ),
     "DocBook: callouts are pictures": (
         "Run",
         "<h1 id=r>Run</h1><pre class=programlisting>run \\ <a name=co1></a><img src='images/callouts/1.png' alt=1>\n  -p 80</pre>",
@@ -293,6 +322,20 @@ def test_a_trail_may_begin_with_the_way_up_and_end_in_a_part_of_the_title() -> N
     assert [crumb.title for crumb in page_of(odoc, "Pump").breadcrumb] == ["acme", "lib"]
     yard = "<div id=menu><a href='i.html'>Index (P)</a> » <span><a href='Acme.html'>Acme</a></span> » <span class=title>Pump</span></div><h1>Class: Acme::Pump</h1><p>So.</p>"
     assert [crumb.title for crumb in page_of(yard, "Class: Acme::Pump").breadcrumb] == ["Index (P)", "Acme"]
+
+
+def test_an_arrow_before_a_link_is_no_trail() -> None:
+    page = page_of("<h2>Pumps</h2><div>→ <a href='https://k.test/x'>https://k.test/x</a></div>", "Pumps")
+    assert page.breadcrumb == ()
+
+
+def test_a_refresh_for_browsers_without_scripts_leads_nowhere_where_the_text_is_here() -> None:
+    head = "<!doctype html><title>Pumps</title><noscript><meta http-equiv='refresh' content='0; URL=noscript.html'></noscript>"
+    whole = parse(f"{head}<h1>Pumps</h1><p>{'They move water. ' * 30}</p>".encode(), HERE)
+    assert whole.skip is None
+    stub = parse(f"{head}<p>Loading the page.</p>".encode(), HERE)
+    assert stub.skip is not None
+    assert stub.skip.reason == "redirect"
 
 
 def test_a_bar_is_no_separator_in_a_table() -> None:
