@@ -282,6 +282,9 @@ def _check_tags(html: str) -> None:
     for match in _TAG.finditer(html):
         closing, name = match.groups()
         tag = name.lower()
+        if tag in _NEVER_OPEN:
+            elements += 0 if closing else 1 + reopened
+            continue
         step = -1 if closing else 1
         if tag in _REOPENED:
             plain[tag] = max(plain[tag] + step, 0)
@@ -290,16 +293,18 @@ def _check_tags(html: str) -> None:
                 reopened = max(reopened + step, 0)
         elif not closing:
             elements += reopened
-        elements += not closing
-        if tag in _NEVER_OPEN:
-            continue
         if tag in ("svg", "math"):
             drawings = max(drawings + step, 0)
         elif drawings and not closing:
             end = end if end > match.end() else html.find(">", match.end()) % len(html)
             if html[end - 1] == "/":
+                elements += 1
                 continue
-        depth = max(depth + step, 0)
+        if closing:
+            depth -= depth > 0
+            continue
+        elements += 1
+        depth += 1
         if depth > MAX_OPEN_TAGS:
             raise TooComplex(f"more than {MAX_OPEN_TAGS:,} elements stay open")
         if elements > MAX_ELEMENTS:

@@ -19,13 +19,10 @@ from ingest.html.position import page_claims
 from ingest.html.sections import definitions, headings
 from ingest.html.sections.anchors import Targets
 from ingest.html.sections.nesting import Section
-from ingest.html.sections.outline import OutlineInput, outline
+from ingest.html.sections.outline import OutlineInput, links_only, outline
 from ingest.model import Document, Node, Page, Skip
 from ingest.text.likeness import Likeness, likeness
 from ingest.urls import page_key, resolve
-
-_LINKS_ONLY = 4
-"""So many times as many characters in links as beside them are a section of links."""
 
 
 def parse(
@@ -126,7 +123,7 @@ def _nodes(sections: Sequence[Section]) -> tuple[Node, ...]:
             aliases=tuple(section.aliases),
             blocks=tuple(section.blocks),
             kind=section.kind,
-            links_only=bool(section.blocks) and section.beside * _LINKS_ONLY <= section.linked > 0,
+            links_only=links_only(section),
         )
         for position, section in enumerate(sections)
     )

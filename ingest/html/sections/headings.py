@@ -58,10 +58,12 @@ def find(
 ) -> dict[Element, Heading]:
     """All headings of the content with a title, in document order. `in_contents`: fragments that the page's contents link to."""
     boxes = _Boxes()
+    named = bool(profile.headings or profile.signature)
     found = [
         (element, level, text)
         for before, element in pairwise((elements[0], *elements))
-        if (level := _level(element, profile))
+        if (named or element.tag in HEADINGS or "role" in element.attrs)
+        and (level := _level(element, profile))
         and linked_page(element, before) is None
         and not _demoted(element, level, elements[0], data_cells, boxes)
         and (text := title(element))

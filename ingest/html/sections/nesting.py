@@ -13,7 +13,7 @@ from ingest.model import Block, NodeKind
 
 @dataclass(slots=True)
 class Section:
-    """A node being written. `parent` is a position in the outline. `linked`, `beside`: characters in links, and in words
+    """A node being written. `parent` is a position in the outline. `linked`: characters in links; `beside`: the texts
     beside them."""
 
     level: int
@@ -24,7 +24,7 @@ class Section:
     kind: NodeKind = "heading"
     blocks: list[Block] = field(default_factory=list)
     linked: int = 0
-    beside: int = 0
+    beside: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ from ingest.html.sections.nesting import Section, Sections
 _CODE = frozenset("pre listing xmp plaintext".split())
 _TABLE_PARTS = frozenset({"tr", "caption", "td", "th"})
 _WORD = re.compile(r"\w++")
+_LINKS_ONLY = 4
+"""So many times as many characters in links as beside them are a section of links."""
 _MAX_POINTING_CHARACTERS = 40
 """Longer text is not asked whether it only points to links."""
 _POINTERS = frozenset("see also and or the more related used by of in to for up next previous jump".split())
@@ -70,6 +72,21 @@ def outline(root: Element, plan: OutlineInput, page_title: str) -> list[Section]
     the page's own section, and so is a single topmost heading of another level that says the page's title;
     else that is a section of level 0 with `page_title`."""
     return _Outline(root, plan, page_title).sections.all
+
+
+def links_only(section: Section) -> bool:
+    """Whether a section is a list of links to what stands elsewhere."""
+    if not section.blocks or not section.linked:
+        return False
+    said = sum(map(_said_characters, section.beside))
+    return said * _LINKS_ONLY <= section.linked
+
+
+def _said_characters(text: str) -> int:
+    """How many characters beside links say something."""
+    if len(text) > _MAX_POINTING_CHARACTERS:
+        return len(text)
+    return sum(len(word) for word in _WORD.findall(text) if word.casefold() not in _POINTERS)
 
 
 class _Outline:
@@ -132,10 +149,8 @@ class _Outline:
         section = self.sections.current
         if self._links:
             section.linked += len(text)
-        elif len(text) > _MAX_POINTING_CHARACTERS:
-            section.beside += len(text)
         else:
-            section.beside += sum(len(word) for word in _WORD.findall(text) if word.casefold() not in _POINTERS)
+            section.beside.append(text)
 
     def _note_id(self, element: Element) -> None:
         if element.attrs and ("id" in element.attrs or (element.tag == "a" and "name" in element.attrs)):
