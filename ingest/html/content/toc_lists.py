@@ -85,9 +85,8 @@ def drop_section_lists(elements: Iterable[Element]) -> bool:
 def drop_contents_lines(elements: Sequence[Element]) -> bool:
     """Take out links into the page that stand loose, one a line (groff); whether there were any."""
     dropped = False
-    for parent in elements:
-        if sum(child.tag == "br" for child in parent.elements) < 2:
-            continue
+    breaks = Counter(element.parent for element in elements if element.tag == "br")
+    for parent in [element for element in elements if breaks[element] > 1] if breaks else ():
         kept: list[Element | str] = []
         for leads, line in groupby(parent.children, _leads_into_page):
             found = list(line)
@@ -164,7 +163,7 @@ def _sections_of_links(root: Element) -> Iterator[tuple[Element, list[Element], 
     while stack:
         item = stack.pop()
         if isinstance(item, str):
-            if any(char.isalpha() for char in item):
+            if heading is not None and any(char.isalpha() for char in item):
                 heading = None
         elif item.tag in HEADINGS:
             if heading is not None:
