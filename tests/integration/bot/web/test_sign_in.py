@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -27,6 +27,7 @@ from bot.store.sealing import KeySeal
 from bot.store.sqlite import SqliteBotStore
 from bot.store.sqlite_editions import SqliteEditions
 from bot.web.app import NodeWeb
+from bot.web.operating import Operated, OperatorWeb
 from bot.web.sign_in import BROWSER_COOKIE, SESSION_COOKIE, SESSION_LASTS, SIGN_IN_LASTS, SlackAccess
 from deploy.settings.messages import SettingsError
 from deploy.settings.slack import SlackSettings
@@ -75,9 +76,19 @@ class Pages:
 
 @asynccontextmanager
 async def pages(
-    folder: Path, slack: FakeSlack, *, token: str | None = "", guests: bool = False, secret: str = "client-secret"
+    folder: Path,
+    slack: FakeSlack,
+    *,
+    token: str | None = "",
+    guests: bool = False,
+    secret: str = "client-secret",
+    operators: Sequence[str] = (),
 ) -> AsyncIterator[Pages]:
     """`token` None: workspaces install the app themselves."""
+
+    async def nothing() -> Any:
+        return ()
+
     clock = SetClock()
     slack.sign_in.redirect_urls = {f"{PUBLIC}/web/signed-in"}
     async with (
@@ -97,7 +108,9 @@ async def pages(
                 client_secret=slack.client_secret,
             )
             access = SlackAccess(signing_in, clock, public_url=f"{PUBLIC}/", secret=secret)
-            return Starlette(routes=NodeWeb(Permalinks(trees, editions, clock), access, clock, PUBLIC).routes())
+            sections = NodeWeb(Permalinks(trees, editions, clock), access, clock, PUBLIC)
+            operating = OperatorWeb(store, access, clock, Operated(nothing, nothing, nothing), operators)
+            return Starlette(routes=[*sections.routes(), *operating.routes()])
 
         shown = Pages(slack, [app(), app()], clock, store)
         async with shown.browser:
@@ -147,6 +160,18 @@ async def test_whoever_may_not_ask_in_slack_is_not_let_in(
         page = await shown.browser.get(LINK)
     assert page.status_code == status
     assert (SESSION_COOKIE in shown.browser.cookies) is (status == 404)
+
+
+async def test_an_operator_is_known_by_the_id_in_slack_and_not_by_a_name_that_anybody_can_take(
+    tmp_path: Path, slack: FakeSlack
+) -> None:
+    ada = slack.person("Ada").user
+    slack.sign_in.browser = ada
+    for operator, status in ((ada.id, 200), ("Ada", 403), (slack.person("Bob").user.id, 403)):
+        async with pages(tmp_path, slack, operators=[operator]) as shown:
+            page = await shown.browser.get(f"{PUBLIC}/web/answers")
+            assert (str(page.url), page.status_code) == (f"{PUBLIC}/web/answers", status)
+            assert ("Signed in as Ada." in page.text) is (status == 200)
 
 
 @pytest.mark.parametrize(
