@@ -20,8 +20,11 @@ from bot.ports import AskedInVain, BotStore, Gaps
 STATES: tuple[GapState, ...] = get_args(GapState)
 EXAMPLES = 3
 """Questions that are quoted of a gap where it is one of many."""
+MAX_QUESTIONS_SHOWN = 200
+"""The same where it is shown alone."""
 WEEKS = 8
 """Of the trend."""
+_BARS = "▁▂▃▄▅▆▇█"
 _PERSON = re.compile(r"<@[A-Z0-9]{1,40}(?:\|[^<>]{0,200})?>|(?<![\w.%+-])[\w.%+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,190}")
 
 
@@ -66,6 +69,11 @@ class GapReport:
         """Questions in each of the last WEEKS weeks, this one last."""
         weeks = [(now - at) // timedelta(weeks=1) for at in self.times]
         return tuple(weeks.count(ago) for ago in reversed(range(WEEKS)))
+
+    def bars(self, now: datetime) -> str:
+        """The trend, drawn with letters."""
+        weeks = self.trend(now)
+        return "".join(_BARS[round(each / max(*weeks, 1) * (len(_BARS) - 1))] for each in weeks)
 
 
 def state_line(gap: Gap) -> str:

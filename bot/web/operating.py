@@ -1,4 +1,4 @@
-"""Pages for whoever runs ritbot: answers with their way, answers that are stale, sites, what waits in the event log.
+"""Pages for whoever runs ritbot: answers with their way, answers that are stale, gaps, sites, what waits in the event log.
 
 They show what people asked and were told, private questions too, as `ritbot answers` does; so they are for the operators
 that the settings name, and for nobody else who is let in.
@@ -17,12 +17,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from bot.gaps.report import GapReport, state_line
 from bot.model import Exchange
 from bot.ports import BotStore
 from bot.web.access import Visitor, WebAccess
 from bot.web.answer_views import answer_row, answer_view, stale_view
 from bot.web.pages import Message, operating_page
 from bot.web.responses import HEADERS, plainly, root, told
+from bot.web.section_view import is_web
 from ingest.events.dead_letters import KeptLetter
 from ingest.model import Site
 from ingest.ports import Clock
@@ -37,6 +39,8 @@ STALE_DAYS = 90
 FIRST_WINDOW = timedelta(hours=6)
 """The newest answers are looked for so far back, then four times as far, and so on up to LAST_WINDOW."""
 LAST_WINDOW = timedelta(days=1500)
+STATE_BADGES = {"open": "not-found", "taken": "offered", "fixed": "answered", "ignored": "offered"}
+"""How a gap's state looks: as an outcome does."""
 NOT_OPERATOR = Message(
     "This page is for operators",
     "It shows what people asked, so it is for those whom web.operators names in ritbot's settings.",
@@ -59,11 +63,13 @@ class SiteStatus:
 
 @dataclass(frozen=True, slots=True)
 class Operated:
-    """What a process can read of the rest. `letters`: dead letters that wait, the newest first. All raise StoreUnavailable."""
+    """What a process can read of the rest. `letters`: dead letters that wait, the newest first. `gaps`: all, or one by its id,
+    with all its questions. All raise StoreUnavailable."""
 
     sites: Callable[[], Awaitable[Sequence[SiteStatus]]]
     waiting: Callable[[], Awaitable[Mapping[str, int]]]
     letters: Callable[[], Awaitable[Sequence[KeptLetter]]]
+    gaps: Callable[[str | None], Awaitable[Sequence[GapReport]]]
 
 
 class OperatorWeb:
@@ -79,7 +85,13 @@ class OperatorWeb:
         self._operators = frozenset(operators)
 
     def routes(self) -> Sequence[BaseRoute]:
-        pages = {"answers": self.answers, "stale": self.stale, "sites": self.sites, "events": self.events}
+        pages = {
+            "answers": self.answers,
+            "stale": self.stale,
+            "gaps": self.gaps,
+            "sites": self.sites,
+            "events": self.events,
+        }
         return [
             Route("/web/answer", plainly(self.answer), methods=["GET"]),
             *(
@@ -141,6 +153,12 @@ class OperatorWeb:
             MAX_STALE_ROWS,
         )
         return {"rows": list(reversed(found)), "days": STALE_DAYS}
+
+    async def gaps(self, request: Request) -> Mapping[str, object]:
+        """All, or the one of `?id`."""
+        one = request.query_params.get("id")
+        given = {"state_line": state_line, "is_web": is_web, "badges": STATE_BADGES}
+        return {"reports": await self._operated.gaps(one), "one": bool(one), "now": self._clock.now(), **given}
 
     async def sites(self, _: Request) -> Mapping[str, object]:
         return {"sites": await self._operated.sites(), "now": self._clock.now()}

@@ -11,7 +11,7 @@ from bot.web.section_view import SectionView
 from ingest.counted import counted
 from ingest.watch.site_tally import not_found
 
-NAVIGATION = {"answers": "Answers", "stale": "Stale answers", "sites": "Sites", "events": "Events"}
+NAVIGATION = {"answers": "Answers", "stale": "Stale answers", "gaps": "Gaps", "sites": "Sites", "events": "Events"}
 """Pages for whoever runs ritbot, by the name of their template and address."""
 
 

@@ -8,16 +8,17 @@ from functools import partial
 
 from starlette.routing import BaseRoute
 
+from bot.gaps.report import EXAMPLES, MAX_QUESTIONS_SHOWN, GapReport, gap_reports
 from bot.permalinks.cited_in import cited_in
 from bot.permalinks.lookup import Permalinks
-from bot.ports import BotStore
+from bot.ports import BotStore, Gaps
 from bot.web.access import OpenAccess, ProxyAccess, WebAccess
 from bot.web.app import NodeWeb
 from bot.web.operating import Operated, OperatorWeb, SiteStatus
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.settings.site import secret_text
-from deploy.wiring.bot_store import open_bot_store
+from deploy.wiring.bot_store import gap_owners, open_bot_store, open_gaps
 from deploy.wiring.events import GROUPS, events_waiting, handled_topics, open_events
 from deploy.wiring.stores import SystemClock
 from ingest.events.dead_letters import KeptLetter, dead_letters
@@ -44,12 +45,13 @@ async def open_web(
         if settings.web.operators:
             if events is None:
                 events = await stack.enter_async_context(open_events(settings))
-            operated = _operated(settings, trees, events)
+            gaps = await stack.enter_async_context(open_gaps(settings))
+            operated = _operated(settings, trees, events, store, gaps)
             routes += OperatorWeb(store, access, SystemClock(), operated, settings.web.operators).routes()
         yield routes
 
 
-def _operated(settings: Settings, trees: TreeStore, events: EventLog) -> Operated:
+def _operated(settings: Settings, trees: TreeStore, events: EventLog, store: BotStore, gaps: Gaps) -> Operated:
     async def status(site: Site) -> SiteStatus:
         tally = SiteTally(None)
         async for state in trees.scan(site.name):
@@ -64,7 +66,11 @@ def _operated(settings: Settings, trees: TreeStore, events: EventLog) -> Operate
         found = [kept for topic in GROUPS async for kept in dead_letters(events, topic) if kept.waits]
         return sorted(found, key=lambda kept: kept.since, reverse=True)[:MAX_LETTERS_SHOWN]
 
-    return Operated(sites, partial(events_waiting, events, handled_topics(settings)), letters)
+    async def reports(only: str | None) -> Sequence[GapReport]:
+        examples = MAX_QUESTIONS_SHOWN if only else EXAMPLES
+        return await gap_reports(store, gaps, gap_owners(settings), only=only or None, examples=examples)
+
+    return Operated(sites, partial(events_waiting, events, handled_topics(settings)), letters, reports)
 
 
 def _access(settings: Settings) -> WebAccess:

@@ -23,6 +23,7 @@ from deploy.settings.root import Settings
 from deploy.settings.web import WebSettings
 from deploy.wiring.bot_roles import (
     answer_role,
+    gap_roles,
     open_answering,
     open_listening,
     open_workspaces,
@@ -128,5 +129,8 @@ async def open_bot(settings: Settings, health: Health) -> AsyncIterator[list[Rol
             settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock
         )
         health.ready({}, pages)
-        told = staleness_roles(stores, events, store, delivery, every=1.0)
+        told = [
+            *staleness_roles(stores, events, store, delivery, every=1.0),
+            *gap_roles(stores, events, store, gaps, service, workspaces, every=1.0),
+        ]
         yield [*listening.roles, answer_role(service), *watching.roles(), indexer_role(indexing), *told]

@@ -15,16 +15,13 @@ from rich.text import Text
 
 from bot.gaps.gap import GapState
 from bot.gaps.grouping import change_gap
-from bot.gaps.report import GapReport, gap_reports, state_line, week_line
+from bot.gaps.report import MAX_QUESTIONS_SHOWN, GapReport, gap_reports, state_line, week_line
 from bot.terminal.console import print_json
 from deploy.commands.asking.answers import MAX_ROW_CHARACTERS, printable_line
 from deploy.commands.command_line import AsJson, Config, Folder, console, fail, no_index, run, settings_of
 from deploy.settings.root import Settings
 from deploy.wiring.bot_store import gap_owners, open_bot_store, open_gaps
 from ingest.counted import counted
-
-ALL_EXAMPLES = 200
-"""Questions that are quoted of one gap."""
 
 
 def command(
@@ -90,7 +87,7 @@ async def list_gaps(
 async def show_gap(settings: Settings, gap_id: str, console: Console, now: datetime, *, as_json: bool) -> int:
     """Everything of one; 1 where there is none of that id."""
     async with open_bot_store(settings) as store, open_gaps(settings) as gaps:
-        found = await gap_reports(store, gaps, gap_owners(settings), only=gap_id, examples=ALL_EXAMPLES)
+        found = await gap_reports(store, gaps, gap_owners(settings), only=gap_id, examples=MAX_QUESTIONS_SHOWN)
     if not found:
         console.print(f"There is no gap {gap_id}. Its id stands in the list: ritbot gaps", soft_wrap=True)
         return 1

@@ -14,6 +14,8 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from bot.gaps.gap import Gap, Place
+from bot.gaps.report import GapOwner, GapReport
 from bot.model import ChangedSource, ChangeNote, Exchange, Question
 from bot.ports import BotStore
 from bot.store.sealing import KeySeal
@@ -30,7 +32,7 @@ from ingest.watch.report import WatchReport
 from ingest.watch.site_tally import SiteTally
 from tests.fakes.exchanges import NOON, SetClock, answered, waiting
 
-PAGES = ("/web/answers", "/web/stale", "/web/sites", "/web/events", "/web/answer?id=T1:C1:1.000100")
+PAGES = ("/web/answers", "/web/stale", "/web/sites", "/web/events", "/web/gaps", "/web/answer?id=T1:C1:1.000100")
 PROXY = ProxyAccess("X-User", ["127.0.0.0/8"])
 RECORD = Record("docs.pages", 0, 7, "https://docs.example.test/<b>", b"", NOON)
 
@@ -42,6 +44,7 @@ class Installation:
     status: list[SiteStatus] = field(default_factory=list)
     lag: dict[str, int] = field(default_factory=lambda: {"docs.pages": 1234})
     dead: list[KeptLetter] = field(default_factory=list)
+    reports: list[GapReport] = field(default_factory=list)
     down: bool = False
 
     async def sites(self) -> Sequence[SiteStatus]:
@@ -54,6 +57,9 @@ class Installation:
 
     async def letters(self) -> Sequence[KeptLetter]:
         return self.dead
+
+    async def gaps(self, only: str | None) -> Sequence[GapReport]:
+        return [report for report in self.reports if only in (None, report.gap.id)]
 
 
 @dataclass
@@ -85,7 +91,7 @@ def link(page: str, path: str) -> str:
 async def operating(folder: Path, access: WebAccess = PROXY) -> AsyncIterator[Operating]:
     there = Installation()
     async with SqliteBotStore(folder / "bot.sqlite", KeySeal([]), SetClock()) as store:
-        operated = Operated(there.sites, there.waiting, there.letters)
+        operated = Operated(there.sites, there.waiting, there.letters, there.gaps)
         clock = SetClock(NOON + timedelta(days=1))
         app = Starlette(routes=OperatorWeb(store, access, clock, operated, ["ada"]).routes())
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://ritbot.test") as client:
@@ -232,3 +238,33 @@ async def test_a_store_that_does_not_answer_is_told_in_plain_words(web: Operatin
     web.installation.down = True
     answer = await web.get("/web/sites")
     assert (answer.status_code, "/srv" in answer.text) == (503, False)
+
+
+async def test_gaps_are_listed_where_the_answer_should_stand_and_one_is_shown_with_all_of_it(web: Operating) -> None:
+    pin = Place("n1", ("Pump", "<Keys>"), "https://docs.example.test/keys#expiry")
+    fixed = Gap("bbbb0002", NOON, pin=replace(pin, link="file:///docs/keys.html"), state="fixed", fixed_by="docs#7")
+    times = (NOON - timedelta(days=9), NOON, NOON)
+    web.installation.reports = [
+        GapReport(Gap("aaaa0001", NOON, pin=pin), times, GapOwner("k", "Security"), ("How do I <b>rotate</b>?",), 1),
+        GapReport(fixed, times[:1], None, ("Windows?",)),
+    ]
+    page = await web.page("/web/gaps")
+    for said in (
+        "Pump › &lt;Keys&gt;",
+        "How do I &lt;b&gt;rotate&lt;/b&gt;?",
+        "Security",
+        "nobody&#39;s",
+        "3 questions",
+    ):
+        assert said in page
+    for said in ("fixed by docs#7", "1 question asked in private", "weeks: 0, 0, 0, 0, 0, 0, 1, 2", "▁▁▁▁▁▁▅█"):
+        assert said in page
+    assert "Open in the documentation" not in page
+    one = await web.page(link(page, "id=aaaa0001"))
+    assert f'href="{pin.link}"' in one
+    assert "ritbot gaps aaaa0001 --state taken" in one
+    assert "Windows?" not in one
+    assert "file://" not in await web.page("/web/gaps?id=bbbb0002")
+    assert "There is no such gap" in await web.page("/web/gaps?id=%3Cb%3E")
+    web.installation.reports = []
+    assert "There is no gap." in await web.page("/web/gaps")
