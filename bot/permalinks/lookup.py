@@ -71,11 +71,12 @@ class Permalinks:
         """Whether this process has a search index."""
         return self._find is not None
 
-    async def landing(self, section: Passage) -> str:
-        """The address at which a browser lands on its first words."""
+    async def landing(self, section: Passage, block: int = 0) -> str:
+        """The address at which a browser lands on the first words of a block; of the first, where it has no such block."""
         stored = await self._trees.get(section.page_key)
         page = stored.record.page if stored else None
-        return landing_link(section.cite(0), page) if page and section.blocks else section.link
+        at = block if block < len(section.blocks) else 0
+        return landing_link(section.cite(at), page) if page and section.blocks else section.link
 
     async def keep_linked(self, section: Passage) -> None:
         """A link was made of a live section: what it says is kept for good."""

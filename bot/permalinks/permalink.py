@@ -2,6 +2,7 @@
 
 /n/4f0c…e7                  the section, whatever it says today
 /n/4f0c…e7@873ae3e99dec     the section as it read when its own_hash began so
+…@873ae3e99dec?at=3         and of that text the fourth block
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ class Permalink:
     def path(self) -> str:
         return f"{PREFIX}{self.node}" + (f"@{self.hash[:NAMED_HASH_CHARACTERS]}" if self.hash else "")
 
-    def address(self, public_url: str) -> str:
-        """Where people reach it; "" where it is not known where they reach ritbot."""
-        return f"{public_url.rstrip('/')}{self.path}" if public_url else ""
+    def address(self, public_url: str, block: int = 0) -> str:
+        """Where people reach it; "" where it is not known where they reach ritbot. `block`: of the section, on which a
+        browser lands while the text is the one that the link names."""
+        at = f"?at={block}" if block else ""
+        return f"{public_url.rstrip('/')}{self.path}{at}" if public_url else ""
 
     def names(self, node_hash: str) -> bool:
         """Whether that is the text it names."""

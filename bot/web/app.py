@@ -6,6 +6,7 @@ Whatever stands behind /n/, the answer is a page that says what to do.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from importlib.resources import files
 
@@ -24,6 +25,7 @@ from bot.web.section_view import is_web, section_view
 from ingest.ports import Clock
 
 ASSETS = {"style.css": "text/css; charset=utf-8", "copy.js": "text/javascript; charset=utf-8"}
+_BLOCK = re.compile(r"[0-9]{1,5}")
 MALFORMED = Message(
     "This is no link to a section",
     "The address is cut short or misspelt: behind /n/ stands a section's id, 36 characters with four dashes. Copy the link "
@@ -73,7 +75,9 @@ class NodeWeb:
             return told(request, UNKNOWN, 404)
         if standing.now:
             await self._permalinks.keep_linked(standing.now)
-        if "show" not in request.query_params and (target := await self._target(standing)):
+        if "show" not in request.query_params and (
+            target := await self._target(standing, request.query_params.get("at", ""))
+        ):
             return RedirectResponse(target, 302, HEADERS)
         way_back = root(request)
         base = self._public_url or str(request.base_url).rstrip("/")
@@ -84,12 +88,13 @@ class NodeWeb:
             section_page(view, root=way_back, signed_in=visitor.name if visitor.signs_out else ""), headers=HEADERS
         )
 
-    async def _target(self, standing: Standing) -> str:
+    async def _target(self, standing: Standing, at: str) -> str:
         """Where the link leads: to the live section, unless it names a text that is another one today, or the
-        documentation is in files, to which no browser goes from here."""
+        documentation is in files, to which no browser goes from here. `at`: the block that the link names, as it says."""
         if standing.now is None or standing.changed or not is_web(standing.now.link):
             return ""
-        return await self._permalinks.landing(standing.now)
+        block = int(at) if standing.link.hash and _BLOCK.fullmatch(at) else 0
+        return await self._permalinks.landing(standing.now, block)
 
 
 def _asset(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:

@@ -216,6 +216,7 @@ def gap_roles(
         clock,
         owners=gap_owners(settings),
         time=DigestTime(settings.gaps.weekday, ZoneInfo(settings.stale.time_zone)),
+        every=10 * every,
     )
     asking = AskingAgain(store, gaps, service.ask_again, clock, limits, every=every)
     return [

@@ -105,3 +105,14 @@ async def test_a_change_of_the_docs_is_told_in_the_thread_and_a_section_is_cited
         await page.goto(link)
         await expect(page.get_by_role("heading", level=1)).to_have_text("Rotating keys")
         await expect(page.locator(".diff ins").last).to_contain_text("every quarter")
+
+
+async def test_owners_hear_of_what_the_docs_lack(tmp_path: Path) -> None:
+    async with playing(lay_out(tmp_path) / "html", plain(tmp_path)) as slack, chromium() as browser:
+        page = await browser.new_page(viewport={"width": 1280, "height": 820})
+        await ask(page, slack.url, "How do I connect Pumpkin with an LDAP directory?")
+        await expect(page.locator("#thread .message").nth(1)).to_be_visible(timeout=60_000)
+        await page.locator("#channels button", has_text="platform").click()
+        digest = page.locator("#messages .message", has_text="LDAP")
+        await expect(digest).to_be_visible(timeout=60_000)
+        await expect(digest.locator("button", has_text="Ignore")).to_be_visible()

@@ -7,16 +7,21 @@ import io
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import get_args
+from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 from rich.console import Console
 
+from bot.gaps.digest import HOUR
 from bot.slack.inbound.app import CITE_SHORTCUT, SHORTCUT
 from deploy.commands.documents.index import index_sites
 from deploy.serving.health import Health
 from deploy.serving.http import serving
 from deploy.serving.roles import Role, run_roles
+from deploy.settings.gaps import Day, GapsSettings, OwnerSettings
 from deploy.settings.known_sites import known_sites
 from deploy.settings.process import HttpSettings
 from deploy.settings.root import Settings
@@ -40,6 +45,8 @@ from ingest.errors import IndexMismatch
 from ingest.model import Site
 from tests.play.page import PEOPLE, Play
 
+DAY_ZONES = ("UTC", "Etc/GMT-9")
+"""In one of them it is the time of day at which digests are sent, at any moment."""
 SHORTCUTS = {SHORTCUT: "Answer from docs", CITE_SHORTCUT: "Cite a section"}
 
 
@@ -57,8 +64,8 @@ def play_on(docs: Path, port: int) -> Play:
 
 
 def settings_on(slack: Play, settings: Settings, pages: str) -> Settings:
-    """These settings with the workspace's address and tokens, and the address of `pages` of sections. The first person manages all channels, and a group of
-    both is whom "Ask a person" pings."""
+    """These settings with the workspace's address and tokens, and the address of `pages` of sections. The first person manages
+    all channels, and a group of both is whom "Ask a person" pings. #platform hears of gaps."""
     people = [slack.person(name) for name in PEOPLE]
     connected = {
         "bot_token": SecretStr(slack.bot_token),
@@ -69,12 +76,15 @@ def settings_on(slack: Play, settings: Settings, pages: str) -> Settings:
         "person": slack.group("docs-team", *people),
         "managers": (people[0].id,),
     }
+    zone = next(name for name in DAY_ZONES if datetime.now(ZoneInfo(name)).hour >= HOUR)
+    today = get_args(Day)[datetime.now(ZoneInfo(zone)).weekday()]
+    owner = OwnerSettings(pattern="", name="Writers", channel=slack.channel("platform").id)
     changed = {
         "slack": settings.slack.model_copy(update=connected),
         "web": WebSettings(public_url=pages),
-        "stale": settings.stale.model_copy(
-            update={"wait_minutes": 0}
-        ),  # nobody waits here for the end of a day's edits
+        # Nobody waits here for the end of a day's edits, nor of a week of questions.
+        "stale": settings.stale.model_copy(update={"wait_minutes": 0, "time_zone": zone}),
+        "gaps": GapsSettings(owners=(owner,), digest=today),
     }
     return settings.model_copy(update=changed)
 
@@ -117,7 +127,7 @@ async def open_bot(settings: Settings, health: Health) -> AsyncIterator[list[Rol
         open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores.index.words, known.languages())) as permalinks,
-        open_web(settings, permalinks) as pages,
+        open_web(settings, permalinks, stores.trees) as pages,
         open_indexing(stores, events, known.sites) as indexing,
         open_listening(settings, events, store, gaps, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(
@@ -129,8 +139,6 @@ async def open_bot(settings: Settings, health: Health) -> AsyncIterator[list[Rol
             settings, sites, trees=stores.trees, events=events, parser=stores.parser, clock=stores.clock
         )
         health.ready({}, pages)
-        told = [
-            *staleness_roles(stores, events, store, delivery, every=1.0),
-            *gap_roles(stores, events, store, gaps, service, workspaces, every=1.0),
-        ]
+        told = staleness_roles(stores, events, store, delivery, every=1.0)
+        told += gap_roles(stores, events, store, gaps, service, workspaces, every=1.0, wait=timedelta())
         yield [*listening.roles, answer_role(service), *watching.roles(), indexer_role(indexing), *told]

@@ -254,7 +254,7 @@ def _source(source: CitedSource, now: datetime, public_url: str, *, changed: boo
     first = source.first
     shown = f"[{source.number}] {link(source_link(source), path(first.path))} · checked {ago(first.checked_at, now)}"
     shown += SINCE if changed else ""
-    stays = Permalink(first.node_id, first.node_hash).address(public_url)
+    stays = Permalink(first.node_id, first.node_hash).address(public_url, first.block)
     return f"{shown} · {link(stays, 'permalink')}" if stays else shown
 
 

@@ -98,6 +98,14 @@ async def test_a_link_leads_to_the_section_at_its_words(shown: Shown) -> None:
     landed = await shown.get(Permalink(node.id).path, 302)
     assert landed.startswith(f"{A}#port:~:text=Pump%20listens")
     assert await shown.get(Permalink(node.id, node.own_hash).path, 302) == landed
+    for at, words in (
+        ("1", "Restart%20the"),
+        ("2", "Pump%20listens"),
+        ("-1", "Pump%20listens"),
+        ("٣", "Pump%20listens"),
+    ):
+        assert f":~:text={words}" in await shown.get(f"{Permalink(node.id, node.own_hash).path}?at={at}", 302)
+    assert await shown.get(f"{Permalink(node.id).path}?at=1", 302) == landed
     page = await shown.get(f"{Permalink(node.id).path}?show")
     assert "All about the pump" not in page
     assert "Pump listens on port 7070" in page

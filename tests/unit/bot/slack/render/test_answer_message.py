@@ -119,6 +119,9 @@ def test_each_row_has_the_link_that_stays_where_there_is_one() -> None:
     (message,) = made(given, public_url="https://kb.example/x/")
     assert message.blocks[1]["text"]["text"].endswith(f" · <{stays}|permalink>")
     assert "permalink" not in str(made(given))
+    lower = replace(given, sources=(CitedSource(1, (replace(first, block=3),)),))
+    (message,) = made(lower, public_url="https://kb.example/x")
+    assert f"<{stays}?at=3|permalink>" in message.blocks[1]["text"]["text"]
 
 
 def test_two_sections_of_one_page_are_two_rows_with_their_own_anchors() -> None:
