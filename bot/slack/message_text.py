@@ -16,15 +16,14 @@ TOMBSTONE = "tombstone"
 
 
 def own_words(message: Payload) -> str:
-    """What was said: the text; or blocks, attachments, or the comment of a file where there is none."""
+    """What was said: the blocks or the text, with what apps attach to it; the comment of a file where there is none."""
     if message.get("subtype") == TOMBSTONE:
         return ""
     text = str(message.get("text") or "").strip()
     blocks = "\n".join(_lines(message.get("blocks"))).strip()
     built = any(block.get("type") != "rich_text" for block in _dicts(message.get("blocks")))
-    if blocks and (built or not text):
-        return blocks
-    return text or "\n".join([*_attached(message), *_comments(message)]).strip()
+    said = blocks if blocks and (built or not text) else text
+    return "\n".join(filter(None, [said, *_attached(message)])).strip() or "\n".join(_comments(message)).strip()
 
 
 def forwarded_words(message: Payload) -> str:
@@ -48,9 +47,9 @@ def _forwarded(attachment: Payload) -> str:
 
 
 def _attached(message: Payload) -> Iterator[str]:
-    """Attachments in the old form, as other apps send them."""
+    """Attachments in the old form, as other apps send them; not what Slack shows of a link's page."""
     for attachment in _dicts(message.get("attachments")):
-        if not _is_forwarded(attachment):
+        if not _is_forwarded(attachment) and not attachment.get("from_url"):
             fields = [one.get(name) for one in _dicts(attachment.get("fields")) for name in ("title", "value")]
             parts = [attachment.get("pretext"), attachment.get("title"), attachment.get("text"), *fields]
             said = [*(str(part) for part in parts if part), *_lines(attachment.get("blocks"))]
@@ -108,7 +107,7 @@ def _rich(element: Payload) -> str:
             return str(element.get("text") or element.get("url") or "")
     inner = _dicts(element.get("elements"))
     if not inner:
-        return str(element.get("text") or "")
+        return str(element.get("text") or element.get("fallback") or "")  # a date has no text
     apart = "\n" if element.get("type") in ("rich_text", "rich_text_list") else ""
     said = apart.join(map(_rich, inner))
     return "\n".join(f"&gt; {line}" for line in said.split("\n")) if element.get("type") == "rich_text_quote" else said

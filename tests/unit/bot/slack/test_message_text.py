@@ -25,6 +25,13 @@ def rich(*elements: dict[str, Any], kind: str = "rich_text_section") -> dict[str
         ({"blocks": [rich({"type": "text", "text": "why?"}, kind="rich_text_quote")]}, "&gt; why?"),
         ({"attachments": [{"title": "Alert", "text": "Pump dry", "fallback": "x"}]}, "Alert\nPump dry"),
         ({"attachments": [{"fallback": "Pump dry"}]}, "Pump dry"),
+        ({"text": "Alert", "attachments": [{"blocks": [SECTION]}]}, "Alert\nHow do I prime?"),
+        ({"blocks": [SECTION], "attachments": [{"text": "Pump dry"}]}, "How do I prime?\nPump dry"),
+        (
+            {"text": "See <https://d.test>", "attachments": [{"from_url": "https://d.test", "text": "A page"}]},
+            "See <https://d.test>",
+        ),
+        ({"blocks": [rich({"type": "date", "timestamp": 1, "fallback": "today"})]}, "today"),
         ({"files": [{"initial_comment": {"comment": "what is this?"}}]}, "what is this?"),
         ({"text": "what is this?", "files": [{"id": "F1"}]}, "what is this?"),
         ({"text": "This message was deleted.", "subtype": "tombstone"}, ""),
