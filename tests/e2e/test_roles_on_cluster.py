@@ -122,6 +122,13 @@ async def test_what_is_published_is_searchable_whoever_is_killed(place: Path, do
         async with open_trees(load(place / "ritbot.toml", {})) as trees:
             await until(lambda: is_crimson(trees, docs), "the other indexer has done the rest", other, watch)
 
+        of_watch, of_indexer = [(await get(role, "/metrics")).text for role in (watch, other)]
+        for numbers in (of_watch, of_indexer):
+            assert re.search(r'^ritbot_events_waiting\{topic="docs.pages"\} \d', numbers, re.MULTILINE), numbers
+            assert 'ritbot_dead_letters{topic="bot.questions"} 0.0' in numbers
+        assert 'ritbot_site_looked_at_timestamp_seconds{site="web"} 1' in of_watch
+        assert "ritbot_page_events_total{kind=" in of_indexer
+
         sites, doctor, asked = await asyncio.gather(
             asyncio.to_thread(ritbot, place, "sites"),
             asyncio.to_thread(ritbot, place, "doctor"),
