@@ -105,6 +105,7 @@ async def test_a_change_of_the_docs_is_told_in_the_thread_and_a_section_is_cited
         await page.goto(link)
         await expect(page.get_by_role("heading", level=1)).to_have_text("Rotating keys")
         await expect(page.locator(".diff ins").last).to_contain_text("every quarter")
+        await expect(page.get_by_text("Signed in as Ada.")).to_be_visible()
 
 
 async def test_owners_hear_of_what_the_docs_lack(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from bot.gaps.digest import HOUR
 from bot.slack.inbound.app import CITE_SHORTCUT, SHORTCUT
+from bot.web.sign_in import SIGNED_IN_PATH
 from deploy.commands.documents.index import index_sites
 from deploy.serving.health import Health
 from deploy.serving.http import serving
@@ -65,7 +66,8 @@ def play_on(docs: Path, port: int) -> Play:
 
 def settings_on(slack: Play, settings: Settings, pages: str) -> Settings:
     """These settings with the workspace's address and tokens, and the address of `pages` of sections. The first person manages
-    all channels, and a group of both is whom "Ask a person" pings. #platform hears of gaps."""
+    all channels, and a group of both is whom "Ask a person" pings. #platform hears of gaps. Whoever opens a page is signed in
+    as the first person, who operates ritbot, too."""
     people = [slack.person(name) for name in PEOPLE]
     connected = {
         "bot_token": SecretStr(slack.bot_token),
@@ -75,13 +77,16 @@ def settings_on(slack: Play, settings: Settings, pages: str) -> Settings:
         "proxy": None,
         "person": slack.group("docs-team", *people),
         "managers": (people[0].id,),
+        "client_id": slack.client_id,
+        "client_secret": SecretStr(slack.client_secret),
     }
+    slack.sign_in.redirect_urls, slack.sign_in.browser = {f"{pages}{SIGNED_IN_PATH}"}, people[0].user
     zone = next(name for name in DAY_ZONES if datetime.now(ZoneInfo(name)).hour >= HOUR)
     today = get_args(Day)[datetime.now(ZoneInfo(zone)).weekday()]
     owner = OwnerSettings(pattern="", name="Writers", channel=slack.channel("platform").id)
     changed = {
         "slack": settings.slack.model_copy(update=connected),
-        "web": WebSettings(public_url=pages),
+        "web": WebSettings(public_url=pages, access="slack", operators=(people[0].id,)),
         # Nobody waits here for the end of a day's edits, nor of a week of questions.
         "stale": settings.stale.model_copy(update={"wait_minutes": 0, "time_zone": zone}),
         "gaps": GapsSettings(owners=(owner,), digest=today),
@@ -127,7 +132,7 @@ async def open_bot(settings: Settings, health: Health) -> AsyncIterator[list[Rol
         open_gaps(settings) as gaps,
         open_workspaces(settings, store) as workspaces,
         open_permalinks(settings, stores.trees, finder(stores.index.words, known.languages())) as permalinks,
-        open_web(settings, permalinks, stores.trees) as pages,
+        open_web(settings, permalinks, stores.trees, events) as pages,
         open_indexing(stores, events, known.sites) as indexing,
         open_listening(settings, events, store, gaps, workspaces, stores.trees, permalinks, known) as listening,
         open_answering(
