@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 import structlog
 
 from bot.errors import DeliveryFailed
-from bot.gaps.report import GapOwner, GapReport, gap_reports
+from bot.gaps.report import GapOwner, GapReport, MayQuote, gap_reports
 from bot.ports import BotStore, Gaps
 from ingest.concurrency import set_within
 from ingest.errors import StoreUnavailable
@@ -65,7 +65,7 @@ SendDigest = Callable[[Digest], Awaitable[None]]
 
 
 class Digests:
-    """`every`: seconds between two looks at what is due."""
+    """`may_quote`: made for each time that is looked. `every`: seconds between two looks at what is due."""
 
     def __init__(
         self,
@@ -75,6 +75,7 @@ class Digests:
         clock: Clock,
         *,
         owners: Sequence[GapOwner],
+        may_quote: Callable[[], MayQuote],
         time: DigestTime,
         every: float = 300.0,
     ) -> None:
@@ -83,6 +84,7 @@ class Digests:
         self._send = send
         self._clock = clock
         self._owners = owners
+        self._may_quote = may_quote
         self._time = time
         self._every = every
         self._stop = asyncio.Event()
@@ -111,7 +113,7 @@ class Digests:
         if not due:
             return
         told: defaultdict[tuple[str, str], list[GapReport]] = defaultdict(list)
-        for report in await gap_reports(self._store, self._gaps, self._owners):
+        for report in await gap_reports(self._store, self._gaps, self._owners, may_quote=self._may_quote()):
             if report.owner and report.gap.state in ("open", "taken"):
                 told[report.owner.channel, report.owner.team].append(report)
         for place in due:

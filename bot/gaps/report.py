@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import get_args
 
 from bot.gaps.gap import Gap, GapState
-from bot.model import first_attempt
+from bot.model import Question, first_attempt
 from bot.ports import AskedInVain, BotStore, Gaps
 
 STATES: tuple[GapState, ...] = get_args(GapState)
@@ -92,8 +92,23 @@ def week_line(report: GapReport, now: datetime) -> str:
     return f"{this} this week, {before} the week before"
 
 
+MayQuote = Callable[[Question], Awaitable[bool]]
+"""Whether a question may be shown to people who did not see it asked."""
+
+
+async def asked_openly(question: Question) -> bool:
+    """For those who may see the answer log anyway."""
+    return not question.private
+
+
 async def gap_reports(
-    store: BotStore, gaps: Gaps, owners: Sequence[GapOwner], *, only: str | None = None, examples: int = EXAMPLES
+    store: BotStore,
+    gaps: Gaps,
+    owners: Sequence[GapOwner],
+    *,
+    only: str | None = None,
+    examples: int = EXAMPLES,
+    may_quote: MayQuote = asked_openly,
 ) -> list[GapReport]:
     """Of all gaps that have questions, or of one by its id: open ones first, of those the most asked. Raises StoreUnavailable."""
     members: defaultdict[str, dict[str, AskedInVain]] = defaultdict(dict)
@@ -103,24 +118,26 @@ async def gap_reports(
     for gap_id, questions in members.items():
         if gap_id and (kept := await gaps.gap(gap_id)):
             owner = next((owner for owner in owners if owner.owns(kept.gap)), None)
-            quoted, private = await _quoted(store, list(questions.values()), examples)
+            quoted, private = await _quoted(store, list(questions.values()), examples, may_quote)
             times = tuple(each.asked_at for each in questions.values())
             found.append(GapReport(kept.gap, times, owner, quoted, private))
     return sorted(found, key=lambda each: (STATES.index(each.gap.state), -each.count, each.gap.id))
 
 
-async def _quoted(store: BotStore, questions: Sequence[AskedInVain], most: int) -> tuple[tuple[str, ...], int]:
-    """The newest that differ, and how many were passed over on the way since they were asked in private."""
+async def _quoted(
+    store: BotStore, questions: Sequence[AskedInVain], most: int, may_quote: MayQuote
+) -> tuple[tuple[str, ...], int]:
+    """The newest that differ, and how many were passed over on the way since they may not be quoted."""
     texts: dict[str, None] = {}
     private = 0
     for each in reversed(questions):
         if len(texts) == most:
             break
         if kept := await store.exchange(each.question):
-            if kept.exchange.question.private:
-                private += 1
-            else:
+            if await may_quote(kept.exchange.question):
                 texts.setdefault(without_people(kept.exchange.asked))
+            else:
+                private += 1
     return tuple(texts), private
 
 

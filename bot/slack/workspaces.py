@@ -16,6 +16,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.errors import DeliveryFailed, SlackClosed
+from bot.gaps.report import MayQuote
 from bot.model import Installation, Question
 from bot.ports import BotStore
 from bot.slack.outbound.client import SCOPES_KEY, JsonObject, SlackRefused, call, quiet_client
@@ -107,6 +108,23 @@ class Workspaces:
         if found is None:
             raise DeliveryFailed(f"ritbot is not installed in the workspace {team or enterprise}", passing=False)
         return self.client(found.bot_token)
+
+    def asked_in_public(self) -> MayQuote:
+        """Whether everybody in its workspace may read a question; each channel is looked up once."""
+        known: dict[str, bool] = {}
+
+        async def is_quotable(question: Question) -> bool:
+            if question.private:
+                return False
+            if question.channel not in known:
+                try:
+                    client = await self.client_of(question.enterprise, question.team)
+                except DeliveryFailed:  # ritbot is there no more
+                    return False
+                known[question.channel] = await is_public(client, question.channel)
+            return known[question.channel]
+
+        return is_quotable
 
     async def authorize(self, enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
         """For Bolt: with whose token a request is handled; None where ritbot is not installed."""
@@ -214,6 +232,15 @@ async def is_in(client: AsyncWebClient, channel: str) -> bool:
     except SlackRefused as error:
         return error.code != "channel_not_found"
     return bool(found.get("channel", {}).get("is_member", True))
+
+
+async def is_public(client: AsyncWebClient, channel: str) -> bool:
+    """Whether everybody in the workspace may read it, and nobody else. Where Slack does not say, it is not."""
+    try:
+        about = (await call(client.conversations_info, tries=1, channel=channel)).get("channel", {})
+    except SlackRefused:
+        return False
+    return bool(about.get("is_channel")) and not (about.get("is_private") or about.get("is_ext_shared"))
 
 
 async def sound(client: AsyncWebClient) -> Identity:

@@ -215,6 +215,7 @@ def gap_roles(
         DigestMessages(workspaces.client_of, RateLimiter(), clock),
         clock,
         owners=gap_owners(settings),
+        may_quote=workspaces.asked_in_public,
         time=DigestTime(settings.gaps.weekday, ZoneInfo(settings.stale.time_zone)),
         every=10 * every,
     )
@@ -272,7 +273,7 @@ async def open_listening(
             managers=slack.managers,
         ),
         checking=Checking(store, trees, Judge(trees), intake, clock),
-        gap_states=GapStates(store, gaps, intake, clock, gap_owners(settings)),
+        gap_states=GapStates(store, gaps, intake, clock, workspaces.asked_in_public),
         background=background,
         clock=clock,
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.gaps.grouping import change_gap
-from bot.gaps.report import GapOwner, gap_reports
+from bot.gaps.report import MayQuote, gap_reports
 from bot.ports import BotStore, Gaps
 from bot.slack.inbound.intake import Intake
 from bot.slack.inbound.parse import presser
@@ -25,14 +25,16 @@ GAP_GONE = "This gap is no longer there: its questions are older than what I kee
 
 
 class GapStates:
-    """`owners`: as of the digests."""
+    """`may_quote`: as of the digests."""
 
-    def __init__(self, store: BotStore, gaps: Gaps, intake: Intake, clock: Clock, owners: Sequence[GapOwner]) -> None:
+    def __init__(
+        self, store: BotStore, gaps: Gaps, intake: Intake, clock: Clock, may_quote: Callable[[], MayQuote]
+    ) -> None:
         self._store = store
         self._gaps = gaps
         self._intake = intake
         self._clock = clock
-        self._owners = owners
+        self._may_quote = may_quote
 
     async def put(self, body: Payload, client: AsyncWebClient) -> str:
         """The state whose button was pressed; what could not be done comes back as a sentence."""
@@ -45,7 +47,8 @@ class GapStates:
             return GAP_GONE
         log.info("gap_state_set", gap=gap_id, state=state)
         digest, gap_ids = told_of(body["message"])
-        told = [await gap_reports(self._store, self._gaps, self._owners, only=each) for each in gap_ids]
+        quotable = self._may_quote()
+        told = [await gap_reports(self._store, self._gaps, (), only=each, may_quote=quotable) for each in gap_ids]
         made = gap_digest(digest, gap_ids, {report.gap.id: report for each in told for report in each}, now)
         await call(
             client.chat_update,

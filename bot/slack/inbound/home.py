@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import structlog
@@ -21,6 +22,7 @@ from bot.slack.inbound.parse import workspace
 from bot.slack.inbound.suggestions import asked_before, from_titles
 from bot.slack.outbound.client import SlackRefused, call
 from bot.slack.render.home_view import SiteFreshness, closed_home, home_view
+from bot.slack.workspaces import is_public
 from ingest.ports import Clock, TreeStore
 
 log = structlog.get_logger()
@@ -87,15 +89,8 @@ class Home:
         """What was asked in public before, else what titles invite to ask."""
         team = workspace(body)[1]
 
-        async def is_public(channel: str) -> bool:
-            try:
-                about = (await call(client.conversations_info, tries=1, channel=channel)).get("channel", {})
-            except SlackRefused:
-                return False
-            return bool(about.get("is_channel")) and not (about.get("is_private") or about.get("is_ext_shared"))
-
         async def made() -> Sequence[str]:
-            asked = await asked_before(self._store, team, self._clock.now(), is_public, MAX_PROMPTS)
+            asked = await asked_before(self._store, team, self._clock.now(), partial(is_public, client), MAX_PROMPTS)
             titles = await from_titles(self._trees, MAX_PROMPTS) if len(asked) < MAX_PROMPTS else []
             return list(dict.fromkeys([*asked, *titles]))[:MAX_PROMPTS]
 

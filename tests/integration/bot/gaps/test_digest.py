@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.errors import DeliveryFailed
 from bot.gaps.digest import LATE, SENDING, Digest, Digests, DigestTime
 from bot.gaps.gap import Gap, GapState, Place
-from bot.gaps.report import GapOwner, GapReport
+from bot.gaps.report import GapOwner, GapReport, asked_openly
 from bot.model import Exchange, Need
 from bot.slack.inbound.gap_states import GAP_GONE
 from bot.slack.outbound.digest_message import DigestMessages
@@ -44,10 +45,12 @@ def gap(number: int, page: str = "keys", **fields: object) -> Gap:
     return Gap(f"{number:08x}", MONDAY - WEEK, pin=place, **fields)  # type: ignore[arg-type]
 
 
-def in_vain(number: int, of: Gap, asked_at: datetime) -> Exchange:
+def in_vain(number: int, of: Gap, asked_at: datetime, **fields: str) -> Exchange:
     lacking = replace(answer(), outcome="not_found", sources=())
     text = f"How do I rotate <@U77> key {number}?"
-    return Exchange(question(number, text=text, asked_at=asked_at), state="done", answer=lacking, need=Need(of.id))
+    return Exchange(
+        question(number, text=text, asked_at=asked_at, **fields), state="done", answer=lacking, need=Need(of.id)
+    )
 
 
 class Office:
@@ -62,7 +65,8 @@ class Office:
 
     def sender(self, time: DigestTime = DigestTime()) -> Digests:  # noqa: B008
         owners = (SECURITY, GUIDES, GapOwner(".", "Nobody"))
-        return Digests(self.store, self.gaps, self.send, self.clock, owners=owners, time=time)
+        told: Any = {"owners": owners, "may_quote": lambda: asked_openly, "time": time}
+        return Digests(self.store, self.gaps, self.send, self.clock, **told)
 
     async def send(self, digest: Digest) -> None:
         if self.failing:
@@ -165,10 +169,12 @@ def test_a_digest_keeps_to_what_slack_takes_and_pings_nobody() -> None:
 
 async def sent(ritbot: Bot, channel: Channel, *gaps: Gap, times: int = 1) -> Message:
     """The digest as each of so many processes sends it, none of which knows that another did."""
+    slack = ritbot.slack
     for number, each in enumerate(gaps):
         await ritbot.gaps.keep(each, None)
-        await ritbot.store.keep(in_vain(number, each, datetime.now(UTC) - HOUR), None)
-    slack = ritbot.slack
+        for place, private in ((channel, False), (slack.channel(f"secret-{number}", private=True), True)):
+            where = {"id": f"q{number}{private}", "channel": place.id, "team": place.team}
+            await ritbot.store.keep(in_vain(number + 7 * private, each, datetime.now(UTC) - HOUR, **where), None)
 
     async def client_of(_: str, __: str) -> AsyncWebClient:
         return AsyncWebClient(slack.bot_token, base_url=slack.base_url)
@@ -194,6 +200,7 @@ async def test_a_digest_is_posted_once_and_its_buttons_set_states_that_the_messa
         assert await pressed(ritbot, ada, message, first, "taken") == "taken"
         await slack.until(lambda: "· taken" in words(message))
         assert "How do I rotate someone key 0?" in words(message)
+        assert "someone key 7?" not in words(message), "it was asked in a private channel"
         assert await pressed(ritbot, ada, message, first, "fixed") == "fixed"
         assert await pressed(ritbot, ada, message, second, "ignored") == "ignored"
         await slack.until(lambda: "· fixed" in words(message) and "· ignored" in words(message))
