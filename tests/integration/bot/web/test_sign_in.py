@@ -86,7 +86,7 @@ async def pages(
 ) -> AsyncIterator[Pages]:
     """`token` None: workspaces install the app themselves."""
 
-    async def nothing() -> Any:
+    async def nothing(*_: object) -> Any:
         return ()
 
     clock = SetClock()
@@ -109,7 +109,7 @@ async def pages(
             )
             access = SlackAccess(signing_in, clock, public_url=f"{PUBLIC}/", secret=secret)
             sections = NodeWeb(Permalinks(trees, editions, clock), access, clock, PUBLIC)
-            operating = OperatorWeb(store, access, clock, Operated(nothing, nothing, nothing), operators)
+            operating = OperatorWeb(store, access, clock, Operated(nothing, nothing, nothing, nothing), operators)
             return Starlette(routes=[*sections.routes(), *operating.routes()])
 
         shown = Pages(slack, [app(), app()], clock, store)
