@@ -40,7 +40,7 @@ _VOTES = frozenset(
     "was is did does were this the page article doc document documentation section guide topic content answer information it"
     " helpful useful help helped you your my question questions solve problem yes no not really a little how can could we i"
     " improve make be better rate feedback thanks thank for out of found people person users have more still submit request"
-    " let us know what think do like votes vote sorry to hear that great send give leave provide share answered need couldn't with by first like".split()
+    " let us know what think do like votes vote sorry to hear that great send give leave provide share answered need couldn't with please tell glad".split()
 )
 _NETWORKS = frozenset("twitter x facebook linkedin reddit email whatsapp telegram mastodon bluesky pocket xing".split())
 _SHARED = _NETWORKS | frozenset("share this article page post on via to with copy link print tweet".split())
@@ -67,7 +67,7 @@ _WAYS = frozenset(
 )
 _DIRECTIONS = frozenset("next previous prev up top back".split())
 _LINKED_WAYS = _WAYS | frozenset(
-    "to the chapter section page main start site map sitemap contact contacts book manual ind bib".split()
+    "to the chapter section page main start site map sitemap contact contacts book manual ind bib tail front".split()
 )
 """Where nothing but links stands in the line; there "home" is a direction, too."""
 _WAY_KEYS = frozenset("nphu")
@@ -97,7 +97,10 @@ def site_remark(element: Element) -> bool:
         return False
     if tag in HEADINGS:
         ident = element.get("id")
-        return ident.startswith("ms--") if ident else _asks(_WORD.findall(_said(element)))  # Microsoft Learn's own
+        if ident:
+            return ident.startswith("ms--")  # Microsoft Learn's own
+        words = _WORD.findall(_said(element))
+        return _asks(words) or (words == ["feedback"] and any("feedback" in name for name in element.classes))
     if tag == "a":
         return held and (_step(element) or _asks(_WORD.findall(_said(element))))
     if tag == "li" and amounts.linked:
@@ -196,6 +199,8 @@ def _asks(words: list[str]) -> bool:
     known = set(words)
     if not all(word in _ALL or word.isdecimal() for word in words):
         return False
+    if known & {"sorry", "glad"} and {"hear", "improve"} <= known:
+        return True
     if known & {"helpful", "useful"} and known & {"this", "found", "it", "page", "article"}:
         return True
     return (

@@ -37,7 +37,7 @@ def visible_trails(tree: Dom) -> list[list[Raw]]:
     bars: list[list[Raw]] = []
     classed = [element for element in tree.elements if element.classes]
     related = [element.order for element in classed if _is_related_item(element)]
-    titled = {element.parent for element in classed if "sub-title" in element.classes}
+    titled = {element.parent for element in classed if _is_subtitle(element)}
     until = -1
     headed = False
     title = next((element.text for element in tree.tagged("h1")), "")
@@ -136,6 +136,13 @@ def _shows_one(container: Element) -> bool:
     return bool(hrefs) and all(href in ("", "#") for href in hrefs)
 
 
+def _is_subtitle(element: Element) -> bool:
+    """Where javadoc writes a class's package, until JDK 14 and since."""
+    if "sub-title" in element.classes:
+        return True
+    return "subtitle" in element.classes and element.parent is not None and "header" in element.parent.classes
+
+
 def _is_related_item(element: Element) -> bool:
     """Sphinx marks the ancestors among the entries of its navigation line."""
     return element.tag == "li" and any(name.startswith("nav-item") for name in element.classes)
@@ -148,6 +155,8 @@ def _crumbs(container: Element) -> list[Raw]:
     found: list[Raw] = []
     for item in items:
         raw = _read(item)
+        if raw.href is None and raw.name.endswith(":"):
+            continue  # "You are here:"
         if any(char.isalnum() for char in raw.name) and (not found or found[-1].name != raw.name or raw.current):
             found.append(raw)
     return found
@@ -166,7 +175,7 @@ def _entries(container: Element) -> Sequence[Element]:
         return marked
     if "fqn" in container.classes:
         return [e for e in inside if e.tag == "a"]
-    subtitles = [e for e in container.elements if "sub-title" in e.classes]
+    subtitles = [e for e in container.elements if _is_subtitle(e)]
     if subtitles:
         return subtitles
     row = container
@@ -189,7 +198,7 @@ def _read(item: Element) -> Raw:
     link = item if item.tag == "a" else next((e for e in item.walk() if e.tag == "a" and e.get("href")), None)
     named = next((e for e in item.walk() if "name" in e.get("itemprop").split() or e.get("property") == "name"), None)
     source = named or link or item
-    if link is not None and "sub-title" in item.classes:
+    if link is not None and _is_subtitle(item):
         source = link
     name = source.get("content") if source.tag == "meta" else _own_text(source)
     if not any(char.isalnum() for char in name):

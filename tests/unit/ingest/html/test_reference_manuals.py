@@ -258,6 +258,25 @@ MANUALS = {
         "<ul class=docnav><li><a accesskey=p href=a.html><strong>Zurück</strong>A.3. Mint</a></li><li><a accesskey=n href=b.html><strong>Weiter</strong>A.5. Siduction</a></li></ul>",
         "A.4. Knoppix #knoppix: A live system. / → http://k.test/",
     ),
+    "tex4ht: a line of ways, and a number in the title": (
+        "Pumps",
+        "<div class=crosslinks><p>[<a href='b.html'>next</a>] [<a href='a.html'>prev</a>] [<a href='a.html#tailx'>prev-tail</a>] [<a href='#tailx'>tail</a>] [<a href='i.html#x'>up</a>] </p></div>"
+        "<h2 class=chapterHead><span class=titlemark>Chapter 2</span><br><a id=x4></a>Pumps</h2><p>Words.</p><h3><span>2.1 </span> <a id=x5></a>Seals</h3><p>So.</p>",
+        "Chapter 2 Pumps #x4: Words.\n  2.1 Seals #x5: So.",
+    ),
+    "Doxygen until 1.8.10: a member begins with its signature": (
+        "Acme: Pump Class Reference",
+        "<div class=header><div class=headertitle><div class=title>Pump Class Reference</div></div></div><div class=contents><p>Moves water.</p><h2 class=groupheader>Functions</h2>"
+        "<a class=anchor id=a1></a><div class=memitem><div class=memproto><table class=memname><tr><td class=memname>int run</td><td>(int n)</td></tr></table></div><div class=memdoc><p>Starts it.</p></div>"
+        "</div></div>",
+        "Pump Class Reference: Moves water.\n  Functions:\n    int run (int n) #a1: Starts it.",
+    ),
+    "Docsy: a question under a heading of its own, and both answers to it": (
+        "Pumps",
+        "<main><h1>Pumps</h1><p>So.</p><h2 class='feedback--title'>Feedback</h2><p class='feedback--question'>Was this page helpful?</p><button>Yes</button><p class='feedback--response'>Glad to hear it! Please "
+        "<a href=i>tell us how we can improve</a>.</p><p class='feedback--response'>Sorry to hear that. Please <a href=i>tell us how we can improve</a>.</p></main>",
+        "Pumps: So.",
+    ),
     "letters of an index lead into the page": (
         "Index",
         "<h1>Index</h1><div><a href='#a'>A</a> <a href='#b'>B</a> <a href='#c'>C</a></div><p>pump, 3</p>",
@@ -322,6 +341,15 @@ def test_a_trail_may_begin_with_the_way_up_and_end_in_a_part_of_the_title() -> N
     assert [crumb.title for crumb in page_of(odoc, "Pump").breadcrumb] == ["acme", "lib"]
     yard = "<div id=menu><a href='i.html'>Index (P)</a> » <span><a href='Acme.html'>Acme</a></span> » <span class=title>Pump</span></div><h1>Class: Acme::Pump</h1><p>So.</p>"
     assert [crumb.title for crumb in page_of(yard, "Class: Acme::Pump").breadcrumb] == ["Index (P)", "Acme"]
+
+
+def test_a_package_is_above_its_class_and_words_before_a_trail_are_no_crumb() -> None:
+    javadoc = (
+        "<div class=header><div class=subTitle>com.acme</div><h2 class=title>Class Pump</h2></div><p>Moves water.</p>"
+    )
+    assert [crumb.title for crumb in page_of(javadoc, "Pump (Acme API)").breadcrumb] == ["com.acme"]
+    wiki = "<div class=breadcrumbs><span>You are here: </span><a href='s.html'>start</a> » <a href='page.html'>pumps</a></div><h1>Pumps</h1><p>So.</p>"
+    assert [crumb.title for crumb in page_of(wiki, "pumps").breadcrumb] == ["start"]
 
 
 def test_an_arrow_before_a_link_is_no_trail() -> None:
