@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ASK = "ask"
 """What the request is called at the socket."""
 MAX_HOLDER_WAIT_SECONDS = 20.0
-"""Seconds that a question waits for a process that holds the folder and takes no questions: a reindex, or one that is only
+"""Seconds that a question waits for a process that holds the folder and takes no questions: a reembed, or one that is only
 starting."""
 HOLDER_RETRY_SECONDS = 0.3
 """Seconds between two tries."""

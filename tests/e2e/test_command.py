@@ -202,16 +202,29 @@ def test_an_interrupted_index_goes_on_and_loses_nothing(tmp_path: Path) -> None:
     assert " 0 embedded" in again.stdout
 
 
-async def test_a_question_beside_an_index_run_is_answered_from_what_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["index", "reindex"])
+async def test_a_question_beside_a_run_is_answered_from_what_is_there(tmp_path: Path, command: str) -> None:
     indexed(lay_out(tmp_path))
     async with DocSite() as docs:
         docs.pages["/"] = (
             "<title>Slow</title><h1>Slow</h1><p>It comes to an end only when it is told to.</p><a href=/b>b</a>"
         )
+        docs.pages["/b"] = "<title>B</title><h1>B</h1><p>More.</p>"
+        again = [command]
+        if command == "index":
+            again += [docs.url(), "--allow-private"]
+        else:
+            done = await asyncio.to_thread(ritbot, tmp_path, "index", docs.url(), "--allow-private")
+            assert done.returncode == 0, done.stdout + done.stderr
+            with closing(sqlite3.connect(tmp_path / "data/trees.sqlite")) as db, db:
+                db.execute(
+                    "UPDATE records SET page = CAST(json_set(CAST(page AS TEXT), '$.parser_version', '0') AS BLOB)"
+                )
+        known = docs.count("/b")
         docs.pages["/b"] = dripping([b"<p>More."] * 300, 1.0)
-        running = start(tmp_path, "index", docs.url(), "--allow-private")
+        running = start(tmp_path, *again)
         try:
-            await eventually(lambda: docs.count("/b") > 0, 60)
+            await eventually(lambda: docs.count("/b") > known, 60)
             asked = await asyncio.to_thread(ritbot, tmp_path, "ask", "How often should I rotate the signing keys?")
             assert running.poll() is None
         finally:

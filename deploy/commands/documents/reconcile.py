@@ -1,4 +1,4 @@
-"""`ritbot reconcile`: compare the search index with the pages, and mend it."""
+"""`ritbot reconcile`: compare the search index with the pages, and mend it; questions are answered meanwhile."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
 from deploy.commands.display import page_bar
+from deploy.serving.local_answers import answering_meanwhile
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.stores import Stores, open_stores
@@ -43,7 +44,7 @@ async def reconcile(settings: Settings, site: str | None, console: Console, *, r
     a site of which nothing is known."""
     known = known_sites(settings, settings.index.folder)
     console.print("Loading the embedding model …", style="dim")
-    async with open_stores(settings, "ritbot reconcile") as stores:
+    async with open_stores(settings, "ritbot reconcile") as stores, answering_meanwhile(stores, known.languages()):
         report = await compare(stores, console, site, repair=repair)
     if not report:
         known.need(site)

@@ -1,4 +1,5 @@
-"""`ritbot reindex`: after an upgrade, read the pages again that an older parser or analyser made."""
+"""`ritbot reindex`: after an upgrade, read the pages again that an older parser or analyser made; questions are
+answered meanwhile."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from rich.text import Text
 from deploy.commands.command_line import Config, Folder, OneSite, console, needs_index, run, settings_of
 from deploy.commands.display import page_bar, tell_interrupted
 from deploy.commands.documents.index import MAX_PAGES_SHOWN
+from deploy.serving.local_answers import answering_meanwhile
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
 from deploy.wiring.events import open_events, open_telling
@@ -37,7 +39,10 @@ async def reindex(settings: Settings, name: str | None, console: Console) -> int
     interrupted. Raises IngestError, SettingsError."""
     known = known_sites(settings, settings.index.folder)
     known.need(name)
-    async with open_stores(settings, "ritbot reindex", upgrade=True) as stores:
+    async with (
+        open_stores(settings, "ritbot reindex", upgrade=True) as stores,
+        answering_meanwhile(stores, known.languages()),
+    ):
         found = await outdated(stores.trees, stores.made_by, name)
         if not found:
             console.print("Every page was made by this version: nothing to do.")
