@@ -71,27 +71,33 @@ def chosen(
     if not order:
         return []
     lead = _lead(signals, scores, order)
-    picked = _sides(asked, signals, order, lead) if asked.sides else [lead]
+    picked = _sides(asked, units, signals, order, lead) if asked.sides else [lead]
     lines = sum(_lines(units[i].pieces) for i in picked)
     held = frozenset[str]().union(*(signals[i].terms for i in picked))
-    shown = {piece for i in picked for piece in units[i].pieces}
+    shown = {_place(units[i], piece) for i in picked for piece in units[i].pieces}
     exact = max(signals[lead].named, signals[lead].keyed) >= EXACTLY_NAMED
     for i in order:
         if scores[i] < bounds.near * scores[lead] or len(picked) >= MAX_EXTRACTS:
             break
-        if i in picked or units[i].wrong or shown.issuperset(units[i].pieces) or signals[i].spoilt:
+        new = [piece for piece in units[i].pieces if _place(units[i], piece) not in shown]
+        if not new or units[i].wrong or signals[i].spoilt:
             continue
         adds = asked.share(held | signals[i].terms) - asked.share(held)
         near = scores[i] >= bounds.tied * scores[lead]
         tied = near and (not exact or (units[i].passage, units[i].key) == (units[lead].passage, units[lead].key))
-        size = _lines(set(units[i].pieces) - shown)
+        size = _lines(new)
         if (adds >= bounds.adds or tied) and lines + size <= MAX_LINES:
             picked.append(i)
             lines += size
             held |= signals[i].terms
-            shown.update(units[i].pieces)
+            shown.update(_place(units[i], piece) for piece in new)
     told = [_told(asked, units, i) for i in picked]
     return _extracts([(units[i], pieces) for i, pieces in zip(picked, told, strict=True)])
+
+
+def _place(unit: Unit, piece: Piece) -> tuple[int, int, int]:
+    """Where a piece stands. Two parts of one definition stand in one place: under its term only one of them is told."""
+    return unit.passage, piece.block, piece.at
 
 
 def _lead(signals: Sequence[Signals], scores: Sequence[float], order: Sequence[int]) -> int:
@@ -100,18 +106,21 @@ def _lead(signals: Sequence[Signals], scores: Sequence[float], order: Sequence[i
     return next(sound, order[0])
 
 
-def _sides(asked: Wanted, signals: Sequence[Signals], order: Sequence[int], lead: int) -> list[int]:
+def _sides(
+    asked: Wanted, units: Sequence[Unit], signals: Sequence[Signals], order: Sequence[int], lead: int
+) -> list[int]:
     """Of two things to be told apart: the best unit that speaks of both, if it is the best of all; else what is said of
     each, best under a title or term that is the thing itself."""
     one, other = asked.sides
     within = one <= other or other <= one
     if not within and one <= signals[lead].terms and other <= signals[lead].terms:
         return [lead]
-    picked = [
-        _best_of(side, frozenset() if side > rest else rest - side, signals, order)
-        for side, rest in ((one, other), (other, one))
-    ]
-    return list(dict.fromkeys(i for i in picked if i is not None)) or [lead]
+    picked: dict[tuple[tuple[int, int, int], ...], int] = {}
+    for side, rest in ((one, other), (other, one)):
+        best = _best_of(side, frozenset() if side > rest else rest - side, signals, order)
+        if best is not None:
+            picked.setdefault(tuple(_place(units[best], piece) for piece in units[best].pieces), best)
+    return list(picked.values()) or [lead]
 
 
 def _best_of(

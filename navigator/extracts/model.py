@@ -23,7 +23,7 @@ from navigator.answer import Passage
 from navigator.extracts.choice import Bounds, Extract, chosen, found
 from navigator.extracts.question_form import Wanted, language_of, sides_of, wanted
 from navigator.extracts.quotation import cited_words, escape, quoted, runs
-from navigator.extracts.scoring import Weights, exactness, signals_of
+from navigator.extracts.scoring import Weights, exactness, signals_of, title_of, titles_of
 from navigator.extracts.units import Unit, units_of
 from navigator.ports import (
     CitationDelta,
@@ -203,7 +203,7 @@ class ExtractiveModel:
         """Of each unit, under its section's title, and the question. What was embedded before is remembered."""
         if not units:
             return np.zeros(0, dtype=np.float32)
-        texts = [f"{passages[u.passage].path[-1]}\n{u.core[:MAX_EMBEDDED_CHARACTERS]}" for u in units]
+        texts = [f"{title_of(passages[u.passage].path)}\n{u.core[:MAX_EMBEDDED_CHARACTERS]}" for u in units]
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         for text, vector in zip(missing, await self._embedder.embed(missing), strict=True):
             self._vectors[text] = np.asarray(vector, dtype=np.float32)
@@ -225,11 +225,13 @@ def _best(forests: Sequence[Forest], asked: Wanted, count: int) -> list[int]:
 
 
 def _ranked(forest: Forest, asked: Wanted) -> list[int]:
-    top = max((node.score for _, node, _ in forest.walk() if node.score), default=1.0)
+    found = [(node, path) for _, node, path in forest.walk() if node.score]
+    top = max((node.score or 0.0 for node, _ in found), default=1.0)
+    titles = titles_of(asked, [path for _, path in found])
     scored = [
-        (node.score / top + exactness(asked, asked.terms_of(node.title)), node.number)
-        for _, node, _ in forest.walk()
-        if node.number is not None and node.score
+        ((node.score or 0.0) / top + exactness(asked, title), node.number)
+        for (node, _), title in zip(found, titles, strict=True)
+        if node.number is not None
     ]
     return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))]
 

@@ -25,6 +25,13 @@ FEW_NEW_WORDS = 4
 """A unit that says fewer words than this beside the question's own says nothing that answers it, unless one is a number; nor does a term without a
 definition."""
 
+_GENERAL = frozenset(
+    "about abstract description general introduction intro name overview summary synopsis usage".split()
+)
+"""What sections are called on any page: such a one is about what the title above it names."""
+MIN_PAGES_ALIKE = 3
+"""What so many titles of pages have in common ("… Manual Page") names none of them."""
+
 _DEFINES = re.compile(
     r"^(?:(?:the|an?|each|every|de[rs]|die|das|une?|le|la|el)\s{1,3})?(?P<subject>[^.;:]{0,80}?)\s?\b(?:is|are|means|refers to|was|defines?|represents?|allows?|lets?|specif(?:y|ies)"
     r"|sets?|enables?|disables?|controls?|creates?|returns?|performs?|shows?|provides?|ist|sind|est|es)\b",
@@ -97,7 +104,7 @@ def signals_of(
     question: str, asked: Wanted, units: Sequence[Unit], passages: Sequence[Passage], retrieved: Sequence[float]
 ) -> list[Signals]:
     """One a unit. `retrieved`: of each passage, its share of the retriever's best score."""
-    own = [asked.terms_of(passage.path[-1]) if passage.path else frozenset() for passage in passages]
+    own = titles_of(asked, [passage.path for passage in passages])
     above = [asked.terms_of(" ".join(passage.path[:-1])) for passage in passages]
     named = [exactness(asked, title) for title in own]
     safe = bool(_WANTS_GONE.search(question))
@@ -135,6 +142,23 @@ def signals_of(
             )
         )
     return found
+
+
+def title_of(path: Sequence[str]) -> str:
+    """What a section is about, by its title or, where any page has a section that is called so, by the one above it."""
+    general = len(path) > 1 and path[-1].strip(" .:").casefold() in _GENERAL
+    return path[-2] if general else path[-1] if path else ""
+
+
+def titles_of(asked: Wanted, paths: Sequence[Sequence[str]]) -> list[frozenset[str]]:
+    """The terms of each section's title_of, without those that the titles of all pages have in common."""
+    titles = [title_of(path) for path in paths]
+    found = {title: asked.terms_of(title) for title in titles}
+    pages = {found[title] for title, path in zip(titles, paths, strict=True) if title not in path[-1:]}
+    alike = frozenset[str]().union(*pages).intersection(*pages) if len(pages) >= MIN_PAGES_ALIKE else frozenset[str]()
+    return [
+        found[title] if title in path[-1:] else found[title] - alike for title, path in zip(titles, paths, strict=True)
+    ]
 
 
 def _beside(units: Sequence[Unit], index: int) -> list[int]:

@@ -326,13 +326,23 @@ def _short(block: Block, row: Sequence[Piece]) -> bool:
 
 def _of_code(passage: int, index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> Iterator[Unit]:
     """A listing under the sentence before it; of one that is long and in no language (a table or list drawn in characters)
-    each paragraph. Without a sentence it is a unit of its own, which speaks only where nothing else does."""
+    each paragraph. The notes on its lines come with it. Without a sentence it is a unit of its own, which speaks only where nothing else does."""
     said = _said_before(index, blocks, pieces)
     before = " ".join(piece.text for piece in said)
     wrong = _is_wrong(index, blocks, pieces)
+    notes = tuple(pieces[index + 1]) if _is_explained(index, blocks, pieces) else ()
+    core = "\n".join(piece.text for piece in notes)
     for code in pieces[index]:
         if code.text.count("\n") < MAX_CODE_LINES:
-            yield Unit(passage, f"{before}\n{code.text}".strip(), (*said, code), wrong=wrong)
+            yield Unit(passage, f"{before}\n{code.text}\n{core}".strip(), (*said, code, *notes), wrong=wrong)
+
+
+def _is_explained(index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> bool:
+    """Whether the block behind a listing is the list of notes on its lines: numbered from 1, and nothing announces it."""
+    notes = blocks[index + 1] if index + 1 < len(blocks) else None
+    if notes is None or notes.kind != "list" or notes.marks[:1] != ("1. ",) or blocks[index].kind != "code":
+        return False
+    return len(pieces[index]) == 1 and _short(notes, pieces[index + 1])
 
 
 def _is_wrong(index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> bool:
@@ -405,6 +415,8 @@ def _of_rows(passage: int, index: int, blocks: Sequence[Block], pieces: list[lis
     block, row = blocks[index], pieces[index]
     if not row:
         return
+    if index and _is_explained(index - 1, blocks, pieces) and pieces[index - 1][0].text.count("\n") < MAX_CODE_LINES:
+        return  # told with its listing
     said = _said_before(index, blocks, pieces) if index and blocks[index - 1].kind == "text" else ()
     table = block.kind == "table"
     if _short(block, row):

@@ -22,7 +22,7 @@ _TITLE_LINES = frozenset("author authors subtitle corpauthor".split())
 """What pandoc and DocBook write as headings below the title."""
 MIN_DIVIDED_CHARACTERS, MIN_BOLD_LINES = 6_000, 3
 """A section of about 1,000 words is divided by its bold lines, if there are so many."""
-MAX_BOLD_CHARACTERS = 80
+MAX_BOLD_CHARACTERS, MAX_KEYWORD_LINE_CHARACTERS = 80, 240
 _DIVISIONS = frozenset("div section article main body html center font".split())
 """What may stand around a bold line; in an item, a cell or a quotation it heads nothing."""
 _SOURCE_LINKS = frozenset("source src code".split())
@@ -169,20 +169,27 @@ def _begins(element: Element) -> bool:
 
 
 def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterator[_Found]:
-    """Of each long section the bold lines, a level below its heading; before the first heading, on the level of the highest."""
+    """Of each long section the bold lines, a level below its heading; before the first heading, on the level of the highest. Of
+    lines with no word between them (the forms of a command) the first heads what follows."""
     bold = {element for element in elements if element.tag in ("p", "div") and _is_bold_line(element)}
     if len(bold) < MIN_BOLD_LINES:
         return
     levels = {element: level for element, level, _ in found}
     current, size = min(levels.values(), default=2) - 1, 0
     lines: list[_Found] = []
+    last: Element | None = None
     for element in elements:
         if element in levels:
             yield from _dividing(lines, size)
-            current, size, lines = levels[element], 0, []
-        size += sum(len(child) for child in element.children if isinstance(child, str) and not child.isspace())
+            current, size, lines, last = levels[element], 0, [], None
+        own = sum(len(child) for child in element.children if isinstance(child, str) and not child.isspace())
+        size += own
         if element in bold:
-            lines.append((element, current + 1, title(element)))
+            if last is None:
+                lines.append((element, current + 1, title(element)))
+            last = element
+        elif own and last is not None and element.order > last.end:
+            last = None
     yield from _dividing(lines, size)
 
 
@@ -192,19 +199,22 @@ def _dividing(lines: Sequence[_Found], size: int) -> Sequence[_Found]:
 
 
 def _is_bold_line(element: Element) -> bool:
+    """A bold name that is all of its line, or that is an address and begins a short one (a keyword before its arguments)."""
     if not any(child.tag in ("b", "strong") for child in islice(element.elements, 1)):
         return False
     words = [child for child in element.children if not isinstance(child, str) or not child.isspace()]
-    if len(words) != 1 or isinstance(words[0], str):
+    bold = words[0] if words and not isinstance(words[0], str) else None
+    if bold is None or not 0 < bold.amounts.text <= MAX_BOLD_CHARACTERS:
         return False
-    if not 0 < words[0].amounts.text <= MAX_BOLD_CHARACTERS:
-        return False
-    text = words[0].text
+    if len(words) > 1 or any(inner.tag == "a" for inner in bold.walk()):
+        shaped = element.amounts.text <= MAX_KEYWORD_LINE_CHARACTERS and any(map(_named, bold.walk()))
+    else:
+        shaped = bold.text[-1] not in ".:;,…"
     return (
-        any(map(str.isalpha, text))
-        and text[-1] not in ".:;,…"
+        shaped
+        and any(map(str.isalpha, bold.text))
         and "title" not in element.classes
-        and not any(inner.tag in ("a", "br", "code") for inner in words[0].walk())
+        and not any(inner.tag in ("br", "code") for inner in bold.walk())
         and all(above.tag in _DIVISIONS and not callout(above) for above in element.ancestors())
     )
 

@@ -127,3 +127,32 @@ def test_bold_lines_of_a_page_without_a_heading_stand_under_the_page() -> None:
 )
 def test_other_bold_words_are_text(body: str) -> None:
     assert len(nodes_of(f"<h1>T</h1>{body}")) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<a name={n}></a><div class=keyword><b><a name={n}></a><a href='#{n}'>{n}</a></b> <span>&lt;text&gt;</span></div>",
+        "<p><strong id={n}>{n}</strong> &lt;text&gt;</p>",
+        "<p><b><a name={n}>{n}</a></b></p>",
+    ],
+    ids=["haproxy-dconv", "an id", "alone"],
+)
+def test_a_bold_name_that_is_an_address_heads_what_follows_whatever_it_takes(line: str) -> None:
+    names = ("balance", "bind", "maxconn")
+    words = " &lt;text&gt;" if "text" in line else ""
+    other = "<p><b id=again>again</b> [check]</p>"  # another form of the same keyword
+    body = "".join(line.format(n=n) + other * (n == "bind") + f"<p>{PROSE}</p>" * 2 for n in names)
+    nodes = nodes_of(f"<h1>T</h1><h2 id=k>Keywords</h2>{body}")
+    assert [(node.title, node.level, node.anchor) for node in nodes[2:]] == [
+        (name + words.replace("&lt;", "<").replace("&gt;", ">"), 3, name) for name in names
+    ]
+    assert nodes[3].blocks[0].text == "again [check]"
+
+
+@pytest.mark.parametrize(
+    "line", ["<p><b>{n}</b> takes a text</p>", "<ul><li><p><b id={n}>{n}</b> text</p></ul>", "<p>The <b id={n}>{n}</b></p>"]
+)
+def test_a_bold_name_in_a_sentence_or_an_item_heads_nothing(line: str) -> None:
+    body = "".join(line.format(n=n) + f"<p>{PROSE}</p>" * 2 for n in ("balance", "bind", "maxconn"))
+    assert len(nodes_of(f"<h1>T</h1><h2 id=k>Keywords</h2>{body}")) == 2

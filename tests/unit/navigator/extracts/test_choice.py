@@ -10,7 +10,7 @@ from ingest.model import Block
 from navigator.answer import Passage
 from navigator.extracts.choice import MAX_EXTRACTS, Bounds, Extract, chosen, found
 from navigator.extracts.question_form import Wanted, wanted
-from navigator.extracts.scoring import Signals, Weights, signals_of
+from navigator.extracts.scoring import Signals, Weights, exactness, signals_of, titles_of
 from navigator.extracts.units import Unit, units_of
 from tests.unit.navigator.extracts.made import code, list_block, passage, terms_block, text
 
@@ -170,3 +170,39 @@ def test_extracts_are_in_document_order_and_never_empty(blocks: list[Block], que
         places = [(piece.block, piece.at) for piece in extract.pieces]
         assert places == sorted(places)
         assert shown(extract).strip()
+
+
+@pytest.mark.parametrize("title", ["DESCRIPTION", "Name", "Overview:", "Introduction"])
+def test_a_section_that_any_page_has_is_about_what_stands_above_it(title: str) -> None:
+    pages = [
+        passage(text(words), path=("Site", f"pump-{name}(1) Manual Page", title), number=n)
+        for n, (name, words) in enumerate(
+            {
+                "merge": "Join two waters.",
+                "rebase": "Water again.",
+                "stash": "Put water away.",
+                "add": "More water.",
+            }.items()
+        )
+    ]
+    asked = wanted("difference between pump merge and pump rebase", {}, 0)
+    merge, rebase, stash, _ = titles_of(asked, [p.path for p in pages])
+    assert merge == asked.terms_of("pump-merge") - asked.terms_of("pump")
+    assert not stash & asked.terms
+    assert exactness(asked, rebase) > exactness(asked, asked.terms_of("Reusing what a rebase said of pump"))
+    assert [
+        pages[extract.passage].path[1][:9]
+        for extract in extracts("difference between pump merge and pump rebase", *pages)
+    ] == [
+        "pump-merg",
+        "pump-reba",
+    ]
+
+
+def test_two_parts_of_one_long_definition_are_not_told_one_behind_the_other() -> None:
+    told = [
+        f"  {n}. When the pump is merged with another pump it takes the water of both. {'Really so. ' * 30}"
+        for n in range(3)
+    ]
+    (only,) = extracts("difference between pump merge and pump water", passage(terms_block("Why is it?", *told)))
+    assert len(only.pieces) == 1

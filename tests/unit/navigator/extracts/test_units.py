@@ -185,3 +185,18 @@ def test_of_a_very_long_section_the_blocks_that_hold_the_question_are_weighed() 
     units = units_of([passage(*blocks)], lambda words: float("number 7 among" in words.replace("\n", " ")))
     assert any("number 7 among" in unit.text for unit in units)
     assert len({piece.block for unit in units for piece in unit.pieces}) < len(blocks) - 100
+
+
+def test_the_notes_on_the_lines_of_a_listing_come_with_it() -> None:
+    notes = list_block("Keeps the files.", "Goes back one.")
+    assert texts(text("Undo and redo"), code("pump reset --soft <1>\npump redo <2>"), notes) == [
+        "Undo and redo",
+        "Undo and redo\npump reset --soft <1>\npump redo <2>\n1. Keeps the files.\n2. Goes back one.",
+    ]
+
+
+@pytest.mark.parametrize("between", [(text("Then:"),), (code("a"), text("Do this:"))])
+def test_a_list_that_something_announces_is_no_note(between: tuple[Block, ...]) -> None:
+    *_, last = texts(code("pump start"), *between, list_block("Open it.", "Close it."))
+    assert last.endswith(":\n1. Open it.\n2. Close it.")
+    assert "pump" not in last
