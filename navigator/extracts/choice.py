@@ -19,6 +19,8 @@ MAX_LINES = 24
 CHARACTERS_PER_LINE = 100
 EXACTLY_NAMED = 0.6
 """Where a section or term is so exactly what was asked for, no other section speaks unless it adds something."""
+EXACTLY_NAMED_SIDE = 0.8
+"""Of a title or term that is one side of a difference, or half of its words where the section begins with it."""
 SPOILT, LEADS_SHARE = 0.5, 0.6
 """A unit so spoilt leads only where no other reaches this share of its score."""
 REPEATS_SHARE = 0.6
@@ -109,17 +111,19 @@ def _lead(signals: Sequence[Signals], scores: Sequence[float], order: Sequence[i
 def _sides(
     asked: Wanted, units: Sequence[Unit], signals: Sequence[Signals], order: Sequence[int], lead: int
 ) -> list[int]:
-    """Of two things to be told apart: the best unit that speaks of both, if it is the best of all; else what is said of
-    each, best under a title or term that is the thing itself."""
+    """Of two things to be told apart: what is said of each under a title or term that is the thing itself; where one has no
+    such place the best unit of all, if it speaks of both, else the best that there is of each."""
     one, other = asked.sides
-    within = one <= other or other <= one
-    if not within and one <= signals[lead].terms and other <= signals[lead].terms:
-        return [lead]
     picked: dict[tuple[tuple[int, int, int], ...], int] = {}
+    exact = True
     for side, rest in ((one, other), (other, one)):
         best = _best_of(side, frozenset() if side > rest else rest - side, signals, order)
+        exact = exact and best is not None and _named(side, signals[best]) >= EXACTLY_NAMED_SIDE
         if best is not None:
             picked.setdefault(tuple(_place(units[best], piece) for piece in units[best].pieces), best)
+    within = one <= other or other <= one
+    if not exact and not within and one | other <= signals[lead].terms:
+        return [lead]
     return list(picked.values()) or [lead]
 
 

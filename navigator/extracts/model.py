@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,8 @@ from navigator.retrieval.lexicon import Lexicon
 
 READ_ALONE = 4
 """So many of the best sections are read alone where they are too long for one Read with the others."""
+SEARCHED = 2
+"""Sections of each search that are read for their place in it, whatever their titles."""
 MAX_EMBEDDED_CHARACTERS = 300
 """Of a longer unit (a code block) its beginning stands for it."""
 MAX_EMBEDDED_UNITS = 16
@@ -225,15 +227,20 @@ def _best(forests: Sequence[Forest], asked: Wanted, count: int) -> list[int]:
 
 
 def _ranked(forest: Forest, asked: Wanted) -> list[int]:
-    found = [(node, path) for _, node, path in forest.walk() if node.score]
-    top = max((node.score or 0.0 for node, _ in found), default=1.0)
-    titles = titles_of(asked, [path for _, path in found])
-    scored = [
-        ((node.score or 0.0) / top + exactness(asked, title), node.number)
-        for (node, _), title in zip(found, titles, strict=True)
-        if node.number is not None
+    """Best first by search and title together; SEARCHED of those that the search alone likes best are among the first, since
+    a name (`-m`) says nothing in a title."""
+    found = [
+        (node.number, node.score, path) for _, node, path in forest.walk() if node.score and node.number is not None
     ]
-    return [number for _, number in sorted(scored, key=lambda pair: (-pair[0], pair[1]))]
+    top = max((score for _, score, _ in found), default=1.0)
+    titles = titles_of(asked, [path for _, _, path in found])
+    scored = [
+        (number, score / top, exactness(asked, title)) for (number, score, _), title in zip(found, titles, strict=True)
+    ]
+    searched = sorted(scored, key=lambda row: (-row[1], row[0]))
+    titled = sorted(scored, key=lambda row: (-row[1] - row[2], row[0]))
+    turns = chain.from_iterable(zip(titled, searched[:SEARCHED], strict=False))
+    return [number for number, _, _ in (*turns, *titled)]
 
 
 def _shares(forests: Sequence[Forest], passages: Sequence[Passage]) -> list[float]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ingest.text.words import names
 from navigator.answer import Passage
 from navigator.extracts.question_form import DEFAULT, Wanted
 from navigator.extracts.units import Unit
@@ -19,8 +20,8 @@ TITLE_WEIGHS, NEARBY_WEIGHS, PATH_WEIGHS = 0.85, 0.4, 0.5
 """A word of the question that only the section's title holds, only a unit beside this one, or only a title above it, covers
 so much of its weight."""
 NEARBY_UNITS = 2
-TYPED_SHARE = 0.9
-"""Whoever asks with what is nearly all code asks where that code stands."""
+TYPED_EXACTNESS = 0.65
+"""Whoever asks with little but what stands in one line of code asks where that code stands."""
 FEW_NEW_WORDS = 4
 """A unit that says fewer words than this beside the question's own says nothing that answers it, unless one is a number; nor does a term without a
 definition."""
@@ -107,6 +108,7 @@ def signals_of(
     own = titles_of(asked, [passage.path for passage in passages])
     above = [asked.terms_of(" ".join(passage.path[:-1])) for passage in passages]
     named = [exactness(asked, title) for title in own]
+    calls = [bool(passage.path) and _is_called(passage.path[-1], asked.language) for passage in passages]
     safe = bool(_WANTS_GONE.search(question))
     found: list[Signals] = []
     every = [asked.terms_of(unit.text) for unit in units]
@@ -132,7 +134,7 @@ def signals_of(
                 called=asked.called(said, own[p] | key),
                 named=named[p],
                 keyed=exactness(asked, key),
-                formed=_formed(asked, unit),
+                formed=_formed(asked, unit, named=calls[p]),
                 spoilt=_spoilt(asked, unit, core, safe=safe),
                 first=float(unit.first),
                 retrieved=retrieved[p],
@@ -151,14 +153,13 @@ def title_of(path: Sequence[str]) -> str:
 
 
 def titles_of(asked: Wanted, paths: Sequence[Sequence[str]]) -> list[frozenset[str]]:
-    """The terms of each section's title_of, without those that the titles of all pages have in common."""
-    titles = [title_of(path) for path in paths]
-    found = {title: asked.terms_of(title) for title in titles}
-    pages = {found[title] for title, path in zip(titles, paths, strict=True) if title not in path[-1:]}
+    """The terms of each section's title_of. Of a title above, the name of a page, the words (`git-merge` has two), without
+    those that the names of all pages have in common."""
+    titles = [(title_of(path), title_of(path) in path[-1:]) for path in paths]
+    found = {(title, own): asked.terms_of(title if own else title.replace("-", " ")) for title, own in titles}
+    pages = {found[title] for title in titles if not title[1]}
     alike = frozenset[str]().union(*pages).intersection(*pages) if len(pages) >= MIN_PAGES_ALIKE else frozenset[str]()
-    return [
-        found[title] if title in path[-1:] else found[title] - alike for title, path in zip(titles, paths, strict=True)
-    ]
+    return [found[title] if title[1] else found[title] - alike for title in titles]
 
 
 def _beside(units: Sequence[Unit], index: int) -> list[int]:
@@ -177,14 +178,21 @@ def exactness(asked: Wanted, title: frozenset[str]) -> float:
     return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
 
 
-def _formed(asked: Wanted, unit: Unit) -> float:
+def _is_called(title: str, language: str) -> bool:
+    """Whether a title is how something is called (an option, a setting, a command), and its section tells what that is."""
+    return title[:1] in "-<[" or bool(names(title, language))
+
+
+def _formed(asked: Wanted, unit: Unit, *, named: bool) -> float:
+    """`named`: its section is called by a name, so that its beginning is a definition."""
+    defined = max(float(bool(unit.key)), 0.5 * (named and unit.first))
     match asked.form:
         case "default":
             return float(bool(DEFAULT.search(unit.core)))
         case "definition":
             return max(0.5 * bool(unit.key), _defines(asked, unit))
         case "how":
-            return float(unit.has_code or bool(unit.key) or unit.pieces[0].kind == "list")
+            return max(float(unit.has_code or unit.pieces[0].kind == "list"), defined)
         case "error":
             return float(not unit.code_alone)
         case _:
@@ -206,7 +214,8 @@ def _spoilt(asked: Wanted, unit: Unit, core: frozenset[str], *, safe: bool) -> f
     if not safe and _DESTROYS.search(unit.text):
         return 0.5
     if unit.code_alone:
-        return 0.0 if asked.share(core) >= TYPED_SHARE else 1.0
+        typed = max(exactness(asked, asked.terms_of(line)) for line in unit.core.split("\n"))
+        return 0.0 if typed >= TYPED_EXACTNESS else 1.0
     if unit.key:
         return 0.0 if core - asked.terms_of(unit.key) else 0.7
     new = core - asked.terms

@@ -259,7 +259,7 @@ def _of_text(passage: int, index: int, blocks: Sequence[Block], pieces: list[lis
     behind = _introduced(index, blocks, pieces)
     if sum(len(piece.text) for piece in row) <= MAX_PARAGRAPH_CHARACTERS:
         listing = index + 1 < len(blocks) and blocks[index + 1].kind == "code"
-        if _heads(blocks[index]) and (behind or listing):
+        if (_heads(blocks[index]) and (behind or listing)) or _is_other_name(index, blocks):
             return  # a line that only announces comes with what it announces
         core = " ".join(piece.text.strip() for piece in row)
         lead = _lead(row[0], index, blocks, pieces)
@@ -268,6 +268,12 @@ def _of_text(passage: int, index: int, blocks: Sequence[Block], pieces: list[lis
     for n, piece in enumerate(row):
         around = _window(row, n)
         yield Unit(passage, piece.text.strip(), (*around, *(behind if row[-1] in around and n == len(row) - 1 else ())))
+
+
+def _is_other_name(index: int, blocks: Sequence[Block]) -> bool:
+    """Whether a section begins with a bare name over its text: the other one of the option that its title is."""
+    follows = index == 0 and len(blocks) > 1 and blocks[1].kind == "text"
+    return follows and len(blocks[0].text) <= MAX_TOPIC_CHARACTERS and blocks[0].text.rstrip()[-1:] not in ".:;!?,"
 
 
 def _heads(block: Block) -> bool:
@@ -287,7 +293,9 @@ def _window(row: Sequence[Piece], n: int) -> tuple[Piece, ...]:
 
 
 def _lead(piece: Piece, index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) -> tuple[Piece, ...]:
-    """The sentence before a paragraph that says nothing without it."""
+    """The sentence before a paragraph that says nothing without it, or the other name of what it tells of."""
+    if index == 1 and _is_other_name(0, blocks):
+        return tuple(pieces[0])
     if index and _LEANS.match(piece.text) and blocks[index - 1].kind == "text" and pieces[index - 1]:
         return (pieces[index - 1][-1],)
     return ()
@@ -308,6 +316,8 @@ def _introduced(index: int, blocks: Sequence[Block], pieces: list[list[Piece]]) 
         if block.kind == "code" and lines <= MAX_CODE_LINES and sum(piece.kind == "code" for piece in found) < 2:
             found += pieces[nearby]
             continue
+        if nearby > index + 1 and _is_explained(nearby - 1, blocks, pieces):
+            found += pieces[nearby]
         if (
             colon
             and nearby == index + 1

@@ -10,7 +10,7 @@ from ingest.model import Block
 from navigator.answer import Passage
 from navigator.extracts.choice import MAX_EXTRACTS, Bounds, Extract, chosen, found
 from navigator.extracts.question_form import Wanted, wanted
-from navigator.extracts.scoring import Signals, Weights, exactness, signals_of, titles_of
+from navigator.extracts.scoring import Signals, Weights, signals_of, titles_of
 from navigator.extracts.units import Unit, units_of
 from tests.unit.navigator.extracts.made import code, list_block, passage, terms_block, text
 
@@ -178,25 +178,42 @@ def test_a_section_that_any_page_has_is_about_what_stands_above_it(title: str) -
         passage(text(words), path=("Site", f"pump-{name}(1) Manual Page", title), number=n)
         for n, (name, words) in enumerate(
             {
-                "merge": "Join two waters.",
-                "rebase": "Water again.",
+                "merge": "Join the waters of two tanks and let them out.",
+                "rebase": "Let the water of one tank into the other once more.",
                 "stash": "Put water away.",
                 "add": "More water.",
             }.items()
         )
     ]
-    asked = wanted("difference between pump merge and pump rebase", {}, 0)
-    merge, rebase, stash, _ = titles_of(asked, [p.path for p in pages])
-    assert merge == asked.terms_of("pump-merge") - asked.terms_of("pump")
-    assert not stash & asked.terms
-    assert exactness(asked, rebase) > exactness(asked, asked.terms_of("Reusing what a rebase said of pump"))
-    assert [
-        pages[extract.passage].path[1][:9]
-        for extract in extracts("difference between pump merge and pump rebase", *pages)
-    ] == [
-        "pump-merg",
-        "pump-reba",
-    ]
+    question = "difference between pump merge and pump rebase"
+    titles = titles_of(wanted(question, {}, 0), [p.path for p in pages])
+    assert titles[:2] == [frozenset({"merg"}), frozenset({"rebas"})]
+    both = passage(text("A pump merge is undone by a pump rebase."), path=("Site", "Questions", "Undoing"), number=9)
+    told = extracts(question, both, *pages)
+    assert [(both, *pages)[extract.passage].path[1][:9] for extract in told[:2]] == ["pump-merg", "pump-reba"]
+
+
+def test_where_no_side_has_a_place_of_its_own_what_tells_of_both_is_told() -> None:
+    both = passage(text("A hose carries water, while a pipe carries gas."), path=("Site", "Parts"))
+    other = passage(text("A pipe is long."), path=("Site", "Lengths"), number=2)
+    assert [extract.passage for extract in extracts("difference between a hose and a pipe", both, other)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("line", "leads"),
+    [("pump drain tank", True), ("pump (drain | fill | open) [--slow | --fast] [--valve <number>] <tank>", False)],
+)
+def test_a_listing_alone_leads_where_a_line_of_it_says_little_but_what_was_asked(line: str, leads: bool) -> None:
+    listing = passage(code(line), path=("Site", "Forms"))
+    said = passage(text("To drain a pump that has a tank, open the valve."), path=("Site", "Care"), number=2)
+    assert extracts("pump drain tank", listing, said)[0].passage == (0 if leads else 1)
+
+
+def test_a_section_that_is_called_by_a_name_begins_with_its_definition() -> None:
+    option = passage(text("--empty"), text("Let all water out of the tank."), path=("Pump", "-e"))
+    told = passage(text("The tank lets out water at night. It is all of steel."), path=("Pump", "Nights"), number=2)
+    (first, *_) = extracts("how do I let all water out of the tank?", option, told)
+    assert shown(first) == "--empty\nLet all water out of the tank."
 
 
 def test_two_parts_of_one_long_definition_are_not_told_one_behind_the_other() -> None:

@@ -189,10 +189,8 @@ def test_of_a_very_long_section_the_blocks_that_hold_the_question_are_weighed() 
 
 def test_the_notes_on_the_lines_of_a_listing_come_with_it() -> None:
     notes = list_block("Keeps the files.", "Goes back one.")
-    assert texts(text("Undo and redo"), code("pump reset --soft <1>\npump redo <2>"), notes) == [
-        "Undo and redo",
-        "Undo and redo\npump reset --soft <1>\npump redo <2>\n1. Keeps the files.\n2. Goes back one.",
-    ]
+    units = texts(text("Undo and redo"), code("pump reset --soft <1>\npump redo <2>"), notes)
+    assert set(units) == {"Undo and redo\npump reset --soft <1>\npump redo <2>\n1. Keeps the files.\n2. Goes back one."}
 
 
 @pytest.mark.parametrize("between", [(text("Then:"),), (code("a"), text("Do this:"))])
