@@ -221,24 +221,24 @@ class ExtractiveModel:
 def _best(forests: Sequence[Forest], asked: Wanted, count: int) -> list[int]:
     """The numbers of the readable nodes to read, best first: by the search, and by how exactly a title is what is asked
     for. Of several searches each has its turn."""
-    ranked = [_ranked(forest, asked) for forest in forests]
+    found = [
+        [(n.number, n.score, path) for _, n, path in f.walk() if n.score and n.number is not None] for f in forests
+    ]
+    titles = iter(titles_of(asked, [path for rows in found for *_, path in rows]))
+    ranked = [
+        _ranked([(number, score, next(titles)) for number, score, _ in rows], asked.within(forest.query))
+        for forest, rows in zip(forests, found, strict=True)
+    ]
     turns = (number for turn in zip_longest(*ranked) for number in turn if number is not None)
     return list(dict.fromkeys(turns))[:count]
 
 
-def _ranked(forest: Forest, asked: Wanted) -> list[int]:
-    """Best first by search and title together; SEARCHED of those that the search alone likes best are among the first, since
-    a name (`-m`) says nothing in a title."""
-    found = [
-        (node.number, node.score, path) for _, node, path in forest.walk() if node.score and node.number is not None
-    ]
+def _ranked(found: Sequence[tuple[int, float, frozenset[str]]], asked: Wanted) -> list[int]:
+    """`found`: numbers, scores and titles. Best first by score and title together; SEARCHED of those that the search alone
+    likes best are among the first, since a name (`-m`) says nothing in a title."""
     top = max((score for _, score, _ in found), default=1.0)
-    titles = titles_of(asked, [path for _, _, path in found])
-    scored = [
-        (number, score / top, exactness(asked, title)) for (number, score, _), title in zip(found, titles, strict=True)
-    ]
-    searched = sorted(scored, key=lambda row: (-row[1], row[0]))
-    titled = sorted(scored, key=lambda row: (-row[1] - row[2], row[0]))
+    searched = sorted(found, key=lambda row: (-row[1], row[0]))
+    titled = sorted(found, key=lambda row: (-row[1] / top - exactness(asked, row[2]), row[0]))
     turns = chain.from_iterable(zip(titled, searched[:SEARCHED], strict=False))
     return [number for number, _, _ in (*turns, *titled)]
 

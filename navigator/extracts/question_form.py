@@ -120,6 +120,11 @@ class Wanted:
         folded = text.casefold()
         return sum(word.weight for word in self.words if word.terms[0] in folded)
 
+    def within(self, part: str) -> Wanted:
+        """What a part of the question asks for: one of two sides."""
+        held = self.terms_of(part)
+        return replace(self, words=tuple(word for word in self.words if not held.isdisjoint(word.terms)))
+
     @property
     def terms(self) -> frozenset[str]:
         return frozenset(term for word in self.words for term in word.terms)
