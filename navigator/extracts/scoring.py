@@ -33,6 +33,9 @@ _GENERAL = frozenset(
 MIN_PAGES_ALIKE = 3
 """What so many titles of pages have in common ("… Manual Page") names none of them."""
 
+_ARGUMENTS = re.compile(r"<[^<>]{0,60}>|\[[^\[\]]{0,100}\]|\{[^{}|]{0,60}\|[^{}]{0,100}\}")
+"""Of the form of a command or option: what it takes, which is no part of its name."""
+
 _DEFINES = re.compile(
     r"^(?:(?:the|an?|each|every|de[rs]|die|das|une?|le|la|el)\s{1,3})?(?P<subject>[^.;:]{0,80}?)\s?\b(?:is|are|means|refers to|was|defines?|represents?|allows?|lets?|specif(?:y|ies)"
     r"|sets?|enables?|disables?|controls?|creates?|returns?|performs?|shows?|provides?|ist|sind|est|es)\b",
@@ -105,9 +108,10 @@ def signals_of(
     question: str, asked: Wanted, units: Sequence[Unit], passages: Sequence[Passage], retrieved: Sequence[float]
 ) -> list[Signals]:
     """One a unit. `retrieved`: of each passage, its share of the retriever's best score."""
-    own = titles_of(asked, [passage.path for passage in passages])
+    own = [asked.terms_of(title_of(passage.path)) for passage in passages]
+    titles = titles_of(asked, [passage.path for passage in passages])
     above = [asked.terms_of(" ".join(passage.path[:-1])) for passage in passages]
-    named = [exactness(asked, title) for title in own]
+    named = [exactness(asked, title) for title in titles]
     calls = [bool(passage.path) and _is_called(passage.path[-1], asked.language) for passage in passages]
     safe = bool(_WANTS_GONE.search(question))
     found: list[Signals] = []
@@ -139,7 +143,7 @@ def signals_of(
                 first=float(unit.first),
                 retrieved=retrieved[p],
                 terms=said,
-                titles=own[p],
+                titles=titles[p],
                 key=key,
             )
         )
@@ -153,10 +157,15 @@ def title_of(path: Sequence[str]) -> str:
 
 
 def titles_of(asked: Wanted, paths: Sequence[Sequence[str]]) -> list[frozenset[str]]:
-    """The terms of each section's title_of. Of a title above, the name of a page, the words (`git-merge` has two), without
-    those that the names of all pages have in common."""
+    """The terms of each section's title_of, without what a command takes. Of a title above, the name of a page, the words
+    (`git-merge` has two), without those that the names of all pages have in common."""
     titles = [(title_of(path), title_of(path) in path[-1:]) for path in paths]
-    found = {(title, own): asked.terms_of(title if own else title.replace("-", " ")) for title, own in titles}
+    found = {
+        (title, own): asked.terms_of(_ARGUMENTS.sub(" ", title)) or asked.terms_of(title)
+        if own
+        else asked.terms_of(title.replace("-", " "))
+        for title, own in titles
+    }
     pages = {found[title] for title in titles if not title[1]}
     alike = frozenset[str]().union(*pages).intersection(*pages) if len(pages) >= MIN_PAGES_ALIKE else frozenset[str]()
     return [found[title] if title[1] else found[title] - alike for title in titles]

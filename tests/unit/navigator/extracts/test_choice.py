@@ -193,6 +193,20 @@ def test_a_section_that_any_page_has_is_about_what_stands_above_it(title: str) -
     assert [(both, *pages)[extract.passage].path[1][:9] for extract in told[:2]] == ["pump-merg", "pump-reba"]
 
 
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("timeout server <timeout>", "timeout server"),
+        ("balance <algorithm> [ <arguments> ]", "balance"),
+        ("load-state { global | local | none }", "load-state"),
+        ("<refspec>", "<refspec>"),
+    ],
+)
+def test_what_a_command_takes_is_no_part_of_its_name(title: str, name: str) -> None:
+    asked = wanted("timeout", {}, 0)
+    assert titles_of(asked, [("Manual", title)]) == [asked.terms_of(name)]
+
+
 def test_where_no_side_has_a_place_of_its_own_what_tells_of_both_is_told() -> None:
     both = passage(text("A hose carries water, while a pipe carries gas."), path=("Site", "Parts"))
     other = passage(text("A pipe is long."), path=("Site", "Lengths"), number=2)
