@@ -21,6 +21,8 @@ EXACTLY_NAMED = 0.6
 """Where a section or term is so exactly what was asked for, no other section speaks unless it adds something."""
 EXACTLY_NAMED_SIDE = 0.8
 """Of a title or term that is one side of a difference, or half of its words where the section begins with it."""
+NAME_MISSING_WEIGHS = 0.5
+"""What a unit is worth of which nothing says that it is about what the question names."""
 SPOILT, LEADS_SHARE = 0.5, 0.6
 """A unit so spoilt leads only where no other reaches this share of its score."""
 REPEATS_SHARE = 0.6
@@ -60,7 +62,10 @@ def found(asked: Wanted, signals: Sequence[Signals], bounds: Bounds) -> bool:
 
 def certainty(signals: Sequence[Signals]) -> float:
     """0 to 1, of the best unit. What no page holds weighs in the share that it leaves uncovered."""
-    joined = (0.5 * s.covers + 0.5 * s.means + 0.2 * max(s.named, s.keyed) for s in signals)
+    joined = (
+        (0.5 * s.covers + 0.5 * s.means + 0.2 * max(s.named, s.keyed)) * (1.0 if s.about else NAME_MISSING_WEIGHS)
+        for s in signals
+    )
     return min(1.0, max(joined, default=0.0) / 1.2)
 
 

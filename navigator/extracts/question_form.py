@@ -58,13 +58,16 @@ FRAMING_WEIGHS = 0.35
 UNKNOWN_NAME_WEIGHS = 2.0
 """What is said of other things does not answer a question about a thing that no page names."""
 PARTS_WEIGH = 0.6
+RARE_SHARE = 0.01
+"""A proper name that fewer chunks hold is none of the product's own: the pages mention it (another product)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word of a question. `whole`: the term that all spellings of it have; `terms`: all. `weight`: of all words together they add up to 1. No page
     holds an `absent` word; a `name` is no word of the language. A `new` word was not asked before in the conversation. A
-    `called` one is how something is called (ingest.text.words.names): an identifier, a code, an option, a version."""
+    `called` one is how something is called (ingest.text.words.names): an identifier, a code, an option, a version. A `proper` one is a
+    rare proper name."""
 
     text: str
     whole: str
@@ -74,6 +77,7 @@ class Word:
     new: bool = False
     name: bool = False
     called: bool = False
+    proper: bool = False
 
     def match(self, held: Set[str]) -> float:
         """0 to 1: an identifier counts whole, its parts for less; those of one that no page holds are of other names."""
@@ -107,6 +111,10 @@ class Wanted:
         names = [word.whole for word in self.words if word.called]
         found = (name in title or (name in held and not name.isdigit()) for name in names)
         return sum(found) / len(names) if names else 0.0
+
+    def about(self, held: Set[str]) -> bool:
+        """Whether these terms hold each rare proper name of the question: what does not is said of something else."""
+        return all(not held.isdisjoint(word.terms) for word in self.words if word.proper)
 
     def terms_of(self, text: str) -> frozenset[str]:
         return frozenset(terms(text, self.language))
@@ -166,8 +174,18 @@ def wanted(
             * (FRAMING_WEIGHS if _framing().issuperset(found) else 1.0)
             * (NEW_WORDS_WEIGH if new else 1.0)
         )
+        proper = text[:1].isupper() and text[1:].islower() and not question.startswith(text)
+        rare = 0 < counts.get(text, 0) < RARE_SHARE * total
         weighed[found] = Word(
-            text, called or found[0], found, weight, absent, new, name, bool(called) and new in (True, bool(before))
+            text,
+            called or found[0],
+            found,
+            weight,
+            absent,
+            new,
+            name,
+            bool(called) and new in (True, bool(before)),
+            proper and rare,
         )
     total_weight = sum(word.weight for word in weighed.values()) or 1.0
     sides = tuple(_subject(part, language) for part in sides_of(asked))

@@ -72,7 +72,7 @@ class Signals:
     """Of one unit. `covers`: the share of the question's weight that it holds, its titles counted for less; `held`: without
     titles. `called`: how many of the question's identifiers, codes and versions it or its title holds. `named`, `keyed`: how exactly the section's title, the unit's own key, is what is asked for. `formed`: it has the
     form of an answer to this form of question. `spoilt`: it says nothing new, or what nobody should do. `means`: the cosine
-    of its vector and the question's."""
+    of its vector and the question's. `about`: it, or what stands around it, holds the proper names of the question."""
 
     covers: float
     held: float
@@ -84,6 +84,7 @@ class Signals:
     first: float
     retrieved: float
     means: float = 0.0
+    about: bool = True
     terms: frozenset[str] = frozenset()
     titles: frozenset[str] = frozenset()
     key: frozenset[str] = frozenset()
@@ -122,9 +123,8 @@ def signals_of(
         core = asked.terms_of(unit.core) | key
         held = 0.7 * asked.share(core) + 0.3 * asked.share(said)
         titled = asked.share(said | own[p])
-        beside = [every[i] for i in _beside(units, index)]
-        nearby = asked.share((said | own[p]).union(*beside))
-        whole = asked.share((said | own[p] | above[p]).union(*beside))
+        near = (said | own[p]).union(*(every[i] for i in _beside(units, index)))
+        nearby, whole = asked.share(near), asked.share(near | above[p])
         covers = (
             held
             + TITLE_WEIGHS * (titled - asked.share(said))
@@ -142,6 +142,7 @@ def signals_of(
                 spoilt=_spoilt(asked, unit, core, safe=safe),
                 first=float(unit.first),
                 retrieved=retrieved[p],
+                about=asked.about(near | above[p]),
                 terms=said,
                 titles=titles[p],
                 key=key,

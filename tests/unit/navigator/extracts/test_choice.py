@@ -237,3 +237,17 @@ def test_two_parts_of_one_long_definition_are_not_told_one_behind_the_other() ->
     ]
     (only,) = extracts("difference between pump merge and pump water", passage(terms_block("Why is it?", *told)))
     assert len(only.pieces) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("create a tank log", True),
+        ("create a tank log in Hydra", False),
+        ("create a tank log in Pumpkin", True),
+    ],
+)
+def test_what_is_asked_of_a_product_that_the_pages_only_mention_is_not_answered(question: str, answered: bool) -> None:
+    told = passage(text("To create a tank log, open the tank and write."), path=("Pumpkin", "Create a tank log"))
+    asked, _, signals = weighed(question, told, known="Hydra Pumpkin")
+    assert found(asked, signals, Bounds()) is answered
