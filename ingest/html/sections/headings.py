@@ -169,8 +169,8 @@ def _begins(element: Element) -> bool:
 
 
 def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterator[_Found]:
-    """Of each long section the bold lines, a level below its heading; before the first heading, on the level of the highest. Of
-    lines with no word between them (the forms of a command) the first heads what follows."""
+    """Of each long section the bold lines, a level below its heading; before the first heading, on the level of the highest. An
+    address right behind another line is another form of that command, and text."""
     bold = {element for element in elements if element.tag in ("p", "div") and _is_bold_line(element)}
     if len(bold) < MIN_BOLD_LINES:
         return
@@ -185,7 +185,7 @@ def _bold_lines(elements: Sequence[Element], found: Sequence[_Found]) -> Iterato
         own = sum(len(child) for child in element.children if isinstance(child, str) and not child.isspace())
         size += own
         if element in bold:
-            if last is None:
+            if last is None or not any(map(_named, element.walk())):
                 lines.append((element, current + 1, title(element)))
             last = element
         elif own and last is not None and element.order > last.end:

@@ -151,7 +151,8 @@ def test_a_bold_name_that_is_an_address_heads_what_follows_whatever_it_takes(lin
 
 
 @pytest.mark.parametrize(
-    "line", ["<p><b>{n}</b> takes a text</p>", "<ul><li><p><b id={n}>{n}</b> text</p></ul>", "<p>The <b id={n}>{n}</b></p>"]
+    "line",
+    ["<p><b>{n}</b> takes a text</p>", "<ul><li><p><b id={n}>{n}</b> text</p></ul>", "<p>The <b id={n}>{n}</b></p>"],
 )
 def test_a_bold_name_in_a_sentence_or_an_item_heads_nothing(line: str) -> None:
     body = "".join(line.format(n=n) + f"<p>{PROSE}</p>" * 2 for n in ("balance", "bind", "maxconn"))
