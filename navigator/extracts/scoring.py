@@ -27,7 +27,8 @@ FEW_NEW_WORDS = 4
 definition."""
 
 _GENERAL = frozenset(
-    "about abstract description general introduction intro name overview summary synopsis usage".split()
+    """about abstract description general introduction intro name overview summary beschreibung einführung einleitung
+    überblick übersicht aperçu présentation résumé descripción introducción resumen""".split()
 )
 """What sections are called on any page: such a one is about what the title above it names."""
 MIN_PAGES_ALIKE = 3

@@ -172,7 +172,7 @@ def test_extracts_are_in_document_order_and_never_empty(blocks: list[Block], que
         assert shown(extract).strip()
 
 
-@pytest.mark.parametrize("title", ["DESCRIPTION", "Name", "Overview:", "Introduction"])
+@pytest.mark.parametrize("title", ["DESCRIPTION", "Name", "Overview:", "Überblick"])
 def test_a_section_that_any_page_has_is_about_what_stands_above_it(title: str) -> None:
     pages = [
         passage(text(words), path=("Site", f"pump-{name}(1) Manual Page", title), number=n)
