@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from bot.permalinks.permalink import Permalink
+from bot.slack.render.section_message import MAX_FIRST_LINES_CHARACTERS, first_lines
 from deploy.serving.local_socket import Fields, NotAnswered, listens, request
 from deploy.settings.known_sites import known_sites
 from deploy.settings.root import Settings
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 CITE = "cite"
 """What the request is called at the socket."""
 MAX_SECTIONS = 5
-MAX_TEXT_CHARACTERS = 400
-"""Of what a section says, its first lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +82,8 @@ async def _found(stores: Stores, asked: CiteRequest) -> Sequence[CitedSection]:
         for section in await permalinks.found(asked.words, asked.scope, MAX_SECTIONS):
             if public_url:
                 await permalinks.keep_linked(section)
-            text = " ".join(" ".join(block.shown for block in section.blocks).split())
+            text = first_lines(section, MAX_FIRST_LINES_CHARACTERS)
             stays = Permalink(section.node_id, section.node_hash).address(public_url)
             link = await permalinks.landing(section)
-            found.append(
-                CitedSection(section.node_id, section.node_hash, section.path, link, stays, text[:MAX_TEXT_CHARACTERS])
-            )
+            found.append(CitedSection(section.node_id, section.node_hash, section.path, link, stays, text))
     return found

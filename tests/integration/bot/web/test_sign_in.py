@@ -371,7 +371,16 @@ async def test_trouble_with_slack_is_told_in_plain_words(
         page = await shown.browser.get(LINK)
     assert page.status_code == status
     assert "<h1>" in page.text
-    assert fault.error not in page.text or not fault.error
+    assert "bad_redirect_uri" not in page.text
+
+
+def test_an_app_in_one_workspace_has_a_client_id_for_those_who_sign_in() -> None:
+    app: dict[str, Any] = {"bot_token": "xoxb-1", "signing_secret": "s", "client_id": "1.2", "client_secret": "s"}
+    settings = SlackSettings(mode="http", **app)
+    assert not settings.several
+    settings.check(signs_in=True)
+    with pytest.raises(SettingsError, match="set one of them"):
+        settings.check()
 
 
 @pytest.mark.parametrize(
