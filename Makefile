@@ -27,8 +27,8 @@ play: $(LIGHT) $(if $(FOLDER),,$(MANUAL)) ## Ask the whole bot in a browser, in 
 
 test: $(READY) $(MANUAL) ## All checks and all tests
 	@$(MAKE) --no-print-directory check
-	@echo "Testing, two halves side by side (some minutes)."
-	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@echo "Testing, three parts side by side (some minutes)."
+	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 check: $(READY) ## Lint, format and types
 	@echo "Checking lint, format and types (a minute the first time)."

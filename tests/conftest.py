@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # No test may ask a model hub, not even one that starts a process of its own, and none goes through a proxy.
 os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "NO_PROXY": "*", "no_proxy": "*"}
 
-# Two halves run side by side, with what they start: a second thread that embeds finds no core, and waits in a loop. With
+# Three parts run side by side, with what they start: a second thread that embeds finds no core, and waits in a loop. With
 # one, a command that loads the model takes half of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
