@@ -7,23 +7,21 @@ an hour later.
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 import structlog
 
 from bot.gaps.grouping import follow_log
 from bot.ports import BotStore, Editions, Gaps
-from ingest.concurrency import set_within
-from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
+from ingest.rounds import Rounds
 
 log = structlog.get_logger()
 
 HOUR_SECONDS = 3600.0
 
 
-class Retention:
+class Retention(Rounds):
     """`every`: seconds between two rounds; the first is at once."""
 
     def __init__(
@@ -36,32 +34,17 @@ class Retention:
         *,
         every: float = HOUR_SECONDS,
     ) -> None:
+        super().__init__(every, "retention_failed")
         self._store = store
         self._editions = editions
         self._gaps = gaps
         self._clock = clock
         self._keep = keep
-        self._every = every
-        self._stop = asyncio.Event()
 
-    def stop(self) -> None:
-        """`run` ends when the round that runs is done."""
-        self._stop.set()
-
-    async def run(self) -> None:
-        """Until `stop`."""
-        while not self._stop.is_set():
-            await self.tidy()
-            await set_within(self._stop, self._every)
-
-    async def tidy(self) -> None:
-        """One round."""
-        try:
-            before = self._clock.now() - self._keep
-            gone = await self._store.expire(before)
-            texts = await self._editions.expire(before)
-            gaps = await follow_log(self._store, self._gaps, self._clock)
-        except StoreUnavailable as error:
-            log.warning("retention_failed", reason=str(error))
-            return
+    async def look(self) -> None:
+        """What is older than it is kept goes. Raises StoreUnavailable."""
+        before = self._clock.now() - self._keep
+        gone = await self._store.expire(before)
+        texts = await self._editions.expire(before)
+        gaps = await follow_log(self._store, self._gaps, self._clock)
         log.info("exchanges_expired", count=gone, texts=texts, gaps=gaps)

@@ -20,13 +20,13 @@ from bot.gaps.gap import AskedAgain, Gap
 from bot.gaps.grouping import change_gap
 from bot.model import Exchange
 from bot.ports import BotStore, Gaps, VersionedGap
-from ingest.concurrency import set_within
-from ingest.errors import Conflict, StoreUnavailable, Undecodable
+from ingest.errors import Conflict, Undecodable
 from ingest.events.codec import load_nodes
 from ingest.events.topics import NODES
 from ingest.events.workers import Workers
 from ingest.model import NodesEvent
 from ingest.ports import Clock, Consumer, EventLog, Record
+from ingest.rounds import Rounds
 from navigator.answer import Answer
 
 log = structlog.get_logger()
@@ -90,34 +90,20 @@ class AskingLimits:
     daily_cost: float = 0.0
 
 
-class AskingAgain:
+class AskingAgain(Rounds):
     """`every`: seconds between two looks at what is due."""
 
     def __init__(
         self, store: BotStore, gaps: Gaps, ask: AskAgain, clock: Clock, limits: AskingLimits, *, every: float = 30.0
     ) -> None:
+        super().__init__(every, "gaps_not_asked_again")
         self._store = store
         self._gaps = gaps
         self._ask = ask
         self._clock = clock
         self._limits = limits
-        self._every = every
-        self._stop = asyncio.Event()
 
-    def stop(self) -> None:
-        """`run` ends when the gap in hand is done."""
-        self._stop.set()
-
-    async def run(self) -> None:
-        """Until `stop`. Raises errors of the installation (ingest.errors.INSTALLATION)."""
-        while not self._stop.is_set():
-            try:
-                await self.ask_due()
-            except StoreUnavailable as error:
-                log.warning("gaps_not_asked_again", reason=str(error))
-            await set_within(self._stop, self._every)
-
-    async def ask_due(self) -> None:
+    async def look(self) -> None:
         """All that are due now, one after the other. Raises StoreUnavailable."""
         for gap_id in await self._gaps.due(self._clock.now()):
             kept = None if self._stop.is_set() else await self._gaps.gap(gap_id)

@@ -17,9 +17,8 @@ import structlog
 from bot.errors import DeliveryFailed
 from bot.gaps.report import GapOwner, GapReport, MayQuote, gap_reports
 from bot.ports import BotStore, Gaps
-from ingest.concurrency import set_within
-from ingest.errors import StoreUnavailable
 from ingest.ports import Clock
+from ingest.rounds import Rounds
 
 log = structlog.get_logger()
 
@@ -64,7 +63,7 @@ SendDigest = Callable[[Digest], Awaitable[None]]
 """Posts it, unless it is there. Raises DeliveryFailed."""
 
 
-class Digests:
+class Digests(Rounds):
     """`may_quote`: made for each time that is looked. `every`: seconds between two looks at what is due."""
 
     def __init__(
@@ -79,6 +78,7 @@ class Digests:
         time: DigestTime,
         every: float = 300.0,
     ) -> None:
+        super().__init__(every, "digests_not_sent")
         self._store = store
         self._gaps = gaps
         self._send = send
@@ -86,23 +86,8 @@ class Digests:
         self._owners = owners
         self._may_quote = may_quote
         self._time = time
-        self._every = every
-        self._stop = asyncio.Event()
 
-    def stop(self) -> None:
-        """`run` ends when the digest in hand is sent."""
-        self._stop.set()
-
-    async def run(self) -> None:
-        """Until `stop`."""
-        while not self._stop.is_set():
-            try:
-                await self.send_due()
-            except StoreUnavailable as error:
-                log.warning("digests_not_sent", reason=str(error))
-            await set_within(self._stop, self._every)
-
-    async def send_due(self) -> None:
+    async def look(self) -> None:
         """All that are due now. Raises StoreUnavailable."""
         since = self._time.last(now := self._clock.now())
         channels = dict.fromkeys((owner.channel, owner.team) for owner in self._owners if owner.channel)

@@ -7,7 +7,6 @@ its place gives it.
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,9 +21,9 @@ from bot.gaps.gap import MAX_SECTIONS, Gap, best_supported, nearest_gap, new_id,
 from bot.gaps.lineage import lineages
 from bot.model import Exchange, Need
 from bot.ports import BotStore, Gaps
-from ingest.concurrency import set_within
-from ingest.errors import Conflict, StoreUnavailable
+from ingest.errors import Conflict
 from ingest.ports import Clock, Embedder, TreeStore
+from ingest.rounds import Rounds
 
 log = structlog.get_logger()
 
@@ -36,7 +35,7 @@ OPENING = timedelta(hours=1)
 """So long a gap may stand without a question: whoever opened it is about to put one into it."""
 
 
-class Grouping:
+class Grouping(Rounds):
     """`every`: seconds between two looks."""
 
     def __init__(
@@ -49,28 +48,14 @@ class Grouping:
         *,
         every: float = EVERY_SECONDS,
     ) -> None:
+        super().__init__(every, "gaps_not_sorted")
         self._store = store
         self._gaps = gaps
         self._trees = trees
         self._embedder = embedder
         self._clock = clock
-        self._every = every
-        self._stop = asyncio.Event()
 
-    def stop(self) -> None:
-        """`run` ends when the question in hand is sorted."""
-        self._stop.set()
-
-    async def run(self) -> None:
-        """Until `stop`."""
-        while not self._stop.is_set():
-            try:
-                await self.sort_new()
-            except StoreUnavailable as error:
-                log.warning("gaps_not_sorted", reason=str(error))
-            await set_within(self._stop, self._every)
-
-    async def sort_new(self) -> None:
+    async def look(self) -> None:
         """All questions that belong to no gap yet, oldest first. Raises StoreUnavailable."""
         for each in await self._store.asked_in_vain(""):
             if self._stop.is_set():

@@ -18,9 +18,9 @@ from bot.answering.lease import changed
 from bot.errors import DeliveryFailed
 from bot.model import ChangeNote, ChannelSettings, Exchange
 from bot.ports import BotStore, Delivery, VersionedExchange
-from ingest.concurrency import set_within
-from ingest.errors import Conflict, StoreUnavailable
+from ingest.errors import Conflict
 from ingest.ports import Clock
+from ingest.rounds import Rounds
 
 log = structlog.get_logger()
 
@@ -52,7 +52,7 @@ class NotePolicy:
         return (ends if ends > local else ends + timedelta(days=1)).astimezone(UTC)
 
 
-class ChangeNotes:
+class ChangeNotes(Rounds):
     """`every`: seconds between two looks at what is due. `settings_of`: a channel's settings, with their defaults."""
 
     def __init__(
@@ -65,28 +65,14 @@ class ChangeNotes:
         policy: NotePolicy,
         every: float = 15.0,
     ) -> None:
+        super().__init__(every, "notes_not_sent")
         self._store = store
         self._delivery = delivery
         self._clock = clock
         self._settings_of = settings_of
         self._policy = policy
-        self._every = every
-        self._stop = asyncio.Event()
 
-    def stop(self) -> None:
-        """`run` ends when the note in hand is sent."""
-        self._stop.set()
-
-    async def run(self) -> None:
-        """Until `stop`."""
-        while not self._stop.is_set():
-            try:
-                await self.send_due()
-            except StoreUnavailable as error:
-                log.warning("notes_not_sent", reason=str(error))
-            await set_within(self._stop, self._every)
-
-    async def send_due(self) -> None:
+    async def look(self) -> None:
         """All that are due now, one after the other. Raises StoreUnavailable."""
         while not self._stop.is_set() and (due := await self._store.due_notes(self._clock.now())):
             for question in due:

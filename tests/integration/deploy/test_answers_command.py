@@ -141,7 +141,7 @@ async def test_retention_keeps_as_many_days_as_are_set(settings: Settings) -> No
     await keep(settings, waiting(1, asked_at=now - timedelta(days=91)), waiting(2, asked_at=now - timedelta(days=89)))
     async with open_bot_store(settings) as store, open_editions(settings) as editions, open_gaps(settings) as gaps:
         role = retention(settings, store, editions, gaps)
-        await role.tidy()
+        await role.look()
         assert [exchange.question.ts async for exchange in store.exchanges()] == ["2.000100"]
 
 

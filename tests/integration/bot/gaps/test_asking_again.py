@@ -49,7 +49,7 @@ class Asked:
 async def one_gap(here: Lacking, count: int = 2) -> Gap:
     for number in range(count):
         await here.asked(number, TEXTS[number], "Key expiry")
-    await here.grouping().sort_new()
+    await here.grouping().look()
     (gap,) = await here.all()
     return gap
 
@@ -136,7 +136,7 @@ async def test_a_gap_says_what_its_questions_get_now(
     async with lacking(tmp_path) as here:
         await one_gap(here)
         await due(here, state="taken")
-        await asyncio.gather(*(worker(here, ask := Asked(**says)).ask_due() for _ in range(3)))
+        await asyncio.gather(*(worker(here, ask := Asked(**says)).look() for _ in range(3)))
         (gap,) = await here.all()
         assert (gap.state, gap.fixed_by, gap.asked_again, gap.due_at) == expected
         assert len(ask.asked) <= 2
@@ -146,10 +146,10 @@ async def test_the_newest_questions_that_differ_are_asked_each_once(tmp_path: Pa
     async with lacking(tmp_path) as here:
         await one_gap(here, 5)
         await here.asked(9, TEXTS[4], "Key expiry")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         await due(here)
         ask = Asked()
-        await asyncio.gather(*(worker(here, ask).ask_due() for _ in range(4)))
+        await asyncio.gather(*(worker(here, ask).look() for _ in range(4)))
         assert ask.asked == TEXTS[: -MAX_ASKED - 1 : -1]
 
 
@@ -162,7 +162,7 @@ async def test_a_day_has_its_ceiling_and_what_is_over_waits_for_the_next(
         ask = Asked(**{"0": FOUND})
         for _ in range(3):
             await due(here)
-            await worker(here, ask, **limits).ask_due()
+            await worker(here, ask, **limits).look()
         assert len(ask.asked) == (0 if limits.get("per_day") == 0 else 3)
         assert [gap.due_at for gap in await here.all()] == [MIDNIGHT]
 
@@ -178,7 +178,7 @@ async def test_what_changes_while_it_is_asked_makes_it_due_once_more(tmp_path: P
                     await events.append(NODES, KEYS, told(await here.node("Key expiry")))
                 return await super().__call__(exchange)
 
-        await worker(here, EditedMeanwhile()).ask_due()
+        await worker(here, EditedMeanwhile()).look()
         (gap,) = await here.all()
         assert (gap.due_at, gap.asked_again) == (NOON + WAIT, AskedAgain(NOON, 1, 0))
 
@@ -188,12 +188,12 @@ async def test_whoever_dies_over_asking_leaves_it_to_the_next(tmp_path: Path) ->
         await one_gap(here, 1)
         await due(here)
         with pytest.raises(ConnectionError):
-            await worker(here, Asked(**{"0": ConnectionError()})).ask_due()
+            await worker(here, Asked(**{"0": ConnectionError()})).look()
         ask = Asked(**{"0": FOUND})
-        await worker(here, ask).ask_due()
+        await worker(here, ask).look()
         assert ask.asked == []
         here.clock.time += ASKING
-        await worker(here, ask).ask_due()
+        await worker(here, ask).look()
         assert (await here.all())[0].state == "fixed"
 
 

@@ -99,13 +99,13 @@ async def test_each_owner_hears_once_a_week_of_gaps_that_are_open_the_most_asked
         (gap(7, page="guide"), 1, DAY),
     ]
     async with office(tmp_path, *kept) as here:
-        await asyncio.gather(*(here.sender().send_due() for _ in range(5)))
-        await here.sender().send_due()
+        await asyncio.gather(*(here.sender().look() for _ in range(5)))
+        await here.sender().look()
         told = {digest.channel: [int(report.gap.id) for report in digest.reports] for digest in here.told}
         assert (told, len(here.told)) == ({"C7": [2, 4, 1, 3], "C8": [7]}, 2)
         here.clock.time += WEEK
         await here.store.keep(in_vain(99, gap(1), here.clock.time - DAY), None)
-        await here.sender().send_due()
+        await here.sender().look()
         assert [(digest.channel, digest.name) for digest in here.told[2:]] == [("C7", "digest:C7:2026-05-11")]
 
 
@@ -130,7 +130,7 @@ def test_the_hour_of_a_digest_is_of_the_clock_on_the_wall(
 async def test_a_digest_that_is_too_late_waits_for_the_next_week(tmp_path: Path) -> None:
     async with office(tmp_path, (gap(1), 1, DAY)) as here:
         here.clock.time += LATE + timedelta(seconds=1)
-        await here.sender().send_due()
+        await here.sender().look()
         assert here.told == []
 
 
@@ -141,7 +141,7 @@ async def test_what_was_not_sent_is_left_to_the_next_who_looks_later(tmp_path: P
         for late in (timedelta(0), SENDING / 2, SENDING):
             here.clock.time = MONDAY + late
             try:
-                await here.sender().send_due()
+                await here.sender().look()
             except asyncio.CancelledError:
                 continue
             assert len(here.told) == (late == SENDING)

@@ -32,7 +32,7 @@ async def test_one_need_in_two_wordings_is_one_gap_pinned_to_its_section(tmp_pat
         first = await here.asked(1, ROTATE, "Key expiry", "Create a key", "Keys")
         second = await here.asked(2, OTHER_WORDS, "Key expiry", "Keys", "Create a key")
         third = await here.asked(3, WINDOWS, "Restore")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         one, two, three = await of(here, first, second, third)
         assert one == two != three
         found = {gap.id: gap for gap in await here.all()}
@@ -54,7 +54,7 @@ async def test_the_gap_has_the_same_id_whichever_of_its_questions_came_first(tmp
         async with lacking(tmp_path / str(number)) as here:
             for each in order:
                 await here.asked(*each)
-                await here.grouping().sort_new()
+                await here.grouping().look()
             ids |= {gap.id for gap in await here.all()}
     assert len(ids) == 1
 
@@ -62,7 +62,7 @@ async def test_the_gap_has_the_same_id_whichever_of_its_questions_came_first(tmp
 async def test_many_who_sort_at_once_make_one_gap_and_every_question_has_one(tmp_path: Path) -> None:
     async with lacking(tmp_path) as here:
         asked = [await here.asked(number, ROTATE, "Key expiry") for number in range(6)]
-        await asyncio.gather(*(here.grouping().sort_new() for _ in range(4)))
+        await asyncio.gather(*(here.grouping().look() for _ in range(4)))
         assert len(set(await of(here, *asked))) == len(await here.all()) == 1
         assert await here.store.asked_in_vain("") == []
 
@@ -71,7 +71,7 @@ async def test_where_nothing_is_left_of_what_was_offered_the_gap_is_pinned_nowhe
     async with lacking(tmp_path) as here:
         exchange = Exchange(question(1), state="done", answer=replace(answer(), outcome="not_found", sources=()))
         await here.store.keep(exchange, None)
-        await here.grouping().sort_new()
+        await here.grouping().look()
         (gap,) = await here.all()
         assert gap.pin is None
 
@@ -81,7 +81,7 @@ async def test_a_question_after_the_gap_was_closed_opens_it_again_and_one_that_i
 ) -> None:
     async with lacking(tmp_path) as here:
         await here.asked(1, ROTATE, "Key expiry")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         (gap,) = await here.all()
         for state, since, expected in (("fixed", 5, "fixed"), ("ignored", 0, "ignored"), ("fixed", 0, "open")):
             kept = await here.gaps.gap(gap.id)
@@ -89,7 +89,7 @@ async def test_a_question_after_the_gap_was_closed_opens_it_again_and_one_that_i
             await here.gaps.keep(kept.gap.put(state, NOON + timedelta(minutes=since), "a change"), kept.revision)  # type: ignore[arg-type]
             number = 2 + len(await here.store.asked_in_vain(gap.id))
             await here.asked(number, ROTATE, "Key expiry", asked_at=NOON + timedelta(minutes=2))
-            await here.grouping().sort_new()
+            await here.grouping().look()
             assert [each.state for each in await here.all()] == [expected]
 
 
@@ -98,7 +98,7 @@ async def test_what_is_forgotten_or_expired_leaves_nothing_in_a_gap(tmp_path: Pa
         await here.asked(1, ROTATE, "Key expiry")
         second = await here.asked(2, ROTATE, "Key expiry", user="U2")
         await here.asked(3, WINDOWS, "Restore")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         (shared,) = set(await of(here, second))
         await here.store.forget("U1")
         await follow_log(here.store, here.gaps, here.clock)
@@ -108,7 +108,7 @@ async def test_what_is_forgotten_or_expired_leaves_nothing_in_a_gap(tmp_path: Pa
         assert await follow_log(here.store, here.gaps, here.clock) == 1
         assert [gap.id for gap in await here.all()] == [shared]
         fourth = await here.asked(4, ROTATE, "Key expiry", user="U3")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         assert await of(here, fourth) == [shared]
         (gap,) = await here.all()
         assert gap.question == second.question.id
@@ -117,10 +117,10 @@ async def test_what_is_forgotten_or_expired_leaves_nothing_in_a_gap(tmp_path: Pa
 async def test_another_embedding_model_compares_questions_anew(tmp_path: Path) -> None:
     async with lacking(tmp_path) as here:
         first = await here.asked(1, ROTATE, "Key expiry")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         here.site.embedder.name = "another"
         second = await here.asked(2, OTHER_WORDS, "Key expiry")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         assert len(set(await of(here, first, second))) == 1
         assert [gap.embedder for gap in await here.all()] == ["another"]
 
@@ -148,10 +148,10 @@ async def test_whoever_dies_over_a_question_leaves_it_to_the_next(tmp_path: Path
         first = await here.asked(1, ROTATE, "Key expiry")
         gaps, here.gaps = here.gaps, Dying(here.gaps, writes)  # type: ignore[arg-type, assignment]
         with pytest.raises(ConnectionError):
-            await here.grouping().sort_new()
+            await here.grouping().look()
         here.gaps = gaps
         second = await here.asked(2, ROTATE, "Key expiry")
-        await here.grouping().sort_new()
+        await here.grouping().look()
         assert len(set(await of(here, first, second))) == len(await here.all()) == 1
 
 

@@ -112,7 +112,7 @@ async def answers_after(edits: list[Edit], deliveries: list[int], folder: Path) 
         senders = [
             ChangeNotes(store, delivery, clock, settings_of=channel, policy=NotePolicy(per_day=0)) for _ in range(2)
         ]
-        await asyncio.gather(*(sender.send_due() for sender in senders))
+        await asyncio.gather(*(sender.look() for sender in senders))
         assert sorted(told.notes) == sorted(lost)
 
 

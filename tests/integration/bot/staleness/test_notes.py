@@ -62,8 +62,8 @@ async def desk(folder: Path, policy: NotePolicy = ALWAYS) -> AsyncIterator[Desk]
 async def test_a_note_is_sent_once_and_is_due_no_more(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         await here.stale()
-        await asyncio.gather(*(here.worker().send_due() for _ in range(5)))
-        await here.worker().send_due()
+        await asyncio.gather(*(here.worker().look() for _ in range(5)))
+        await here.worker().look()
         assert (await here.exchange()).note == ChangeNote(ts="note")
         assert list(here.delivery.told.values()) == [([[1]], [["Twice a year."]])]
 
@@ -72,15 +72,15 @@ async def test_while_slack_does_not_answer_it_waits_and_in_the_end_is_given_up(t
     async with desk(tmp_path) as here:
         await here.stale()
         here.delivery.failing = [DeliveryFailed("down", passing=True)]
-        await here.worker().send_due()
+        await here.worker().look()
         assert (await here.exchange()).note == ChangeNote(NOON + SENDING, attempts=1)
         here.clock.time += SENDING
-        await here.worker().send_due()
+        await here.worker().look()
         assert here.posted() == 1
         await here.stale(2)
         here.delivery.failing = [DeliveryFailed("down", passing=True)] * MAX_ATTEMPTS
         for _ in range(MAX_ATTEMPTS):
-            await here.worker().send_due()
+            await here.worker().look()
             here.clock.time += SENDING
         assert (await here.exchange(2)).note == ChangeNote(unsent="down")
 
@@ -89,7 +89,7 @@ async def test_what_slack_refuses_for_good_is_not_tried_again(tmp_path: Path) ->
     async with desk(tmp_path) as here:
         await here.stale()
         here.delivery.failing = [DeliveryFailed("Slack refused: is_archived", passing=False)]
-        await here.worker().send_due()
+        await here.worker().look()
         assert (await here.exchange()).note == ChangeNote(unsent="Slack refused: is_archived")
 
 
@@ -98,11 +98,11 @@ async def test_whoever_died_over_a_note_leaves_it_to_the_next(tmp_path: Path) ->
         await here.stale()
         here.delivery.failing = [asyncio.CancelledError()]  # type: ignore[list-item]
         with pytest.raises(asyncio.CancelledError):
-            await here.worker().send_due()
-        await here.worker().send_due()
+            await here.worker().look()
+        await here.worker().look()
         assert here.posted() == 0
         here.clock.time += SENDING
-        await here.worker().send_due()
+        await here.worker().look()
         assert here.posted() == 1
 
 
@@ -125,7 +125,7 @@ async def test_what_changed_while_the_note_was_sent_is_marked_too(tmp_path: Path
     async with desk(tmp_path) as here:
         await here.stale()
         here.delivery = JudgedMeanwhile(here.store)
-        await here.worker().send_due()
+        await here.worker().look()
         assert list(here.delivery.told.values()) == [([[1], [1, 2]], [["Twice a year."]])]
         assert (await here.exchange()).note == ChangeNote(ts="note")
 
@@ -134,21 +134,21 @@ async def test_so_many_notes_a_day_and_the_others_the_day_after(tmp_path: Path) 
     async with desk(tmp_path, NotePolicy(per_day=2)) as here:
         for number in (1, 2, 3):
             await here.stale(number)
-        await here.worker().send_due()
+        await here.worker().look()
         assert here.posted() == 2
         assert (await here.exchange(3)).note == ChangeNote(datetime(2026, 5, 2, tzinfo=UTC))
         here.clock.time += 12 * HOUR
-        await here.worker().send_due()
+        await here.worker().look()
         assert here.posted() == 3
 
 
 async def test_in_quiet_hours_nothing_is_posted(tmp_path: Path) -> None:
     async with desk(tmp_path, NotePolicy(quiet=(11, 15))) as here:
         await here.stale()
-        await here.worker().send_due()
+        await here.worker().look()
         assert here.posted() == 0
         here.clock.time += 3 * HOUR
-        await here.worker().send_due()
+        await here.worker().look()
         assert here.posted() == 1
 
 
