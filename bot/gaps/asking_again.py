@@ -69,7 +69,8 @@ class GapChanges:
             return
         nodes = {node for change in event.changes for node in (change.node, *change.parts)}
         for gap_id in await self._gaps.watching(nodes):
-            await change_gap(self._gaps, gap_id, partial(self._due, event=event))
+            if await change_gap(self._gaps, gap_id, partial(self._due, event=event)):
+                log.info("gap_changed", gap=gap_id, key=event.key)
         await consumer.acknowledge(record)
 
     def _due(self, gap: Gap, event: NodesEvent) -> Gap | None:

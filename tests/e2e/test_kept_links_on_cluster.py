@@ -1,7 +1,9 @@
-"""Links that stay and notes of what changed, across processes: each role alone, on Kafka, OpenSearch and Qdrant's API."""
+"""Links that stay, notes of what changed and gaps in the documentation, across processes: each role alone, on Kafka, OpenSearch
+and Qdrant's API."""
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from bot.slack.inbound.app import CITE_COMMAND
 from bot.slack.render import actions
 from bot.slack.render.change_note import CHANGED
-from tests.e2e.commands import indexed, lay_out
+from tests.e2e.commands import indexed, lay_out, ritbot
 from tests.e2e.roles import get, running, until
 from tests.e2e.test_bot_processes import answers, connected, end, logged, ready
 from tests.fakes.site import html
@@ -73,9 +75,15 @@ async def test_a_link_resolves_and_a_change_is_told_once_whoever_does_what(
 
         question = await ada.mention(general, "How long do I fill a pump with water to prime it?")
         await until(lambda: any("ten minutes" in words(m) for m in answers(slack, general, question)), "it is answered")
+        in_vain = await ada.mention(general, "Which warranty does a pump have?")
+        await until(lambda: len(answers(slack, general, in_vain)) == 1, "it is turned away", *workers)
+        await until(lambda: sum(logged(role, "question_grouped") for role in workers) == 1, "it is in a gap", *workers)
+        [gap] = json.loads(ritbot(place, "gaps", "--json").stdout)
+        assert (gap["questions"], gap["path"]) == (["Which warranty does a pump have?"], ["Pumps"])
         (place / "html/pumps.html").write_text(PAGE.replace("ten minutes", "one hour"), encoding="utf-8")
         await until(lambda: sum(logged(role, "note_sent") for role in workers) == 1, "it is told", *roles)
         assert len(notes(slack, general, question)) == 1
+        await until(lambda: sum(logged(role, "gap_changed") for role in workers) == 1, "the gap hears of it", *workers)
         changed = await get(web, link)
         assert changed.status_code == 200
         assert "Changed since" in changed.text
