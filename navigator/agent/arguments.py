@@ -36,7 +36,12 @@ _RANGE = re.compile(r"\s?\[?#?(\d{1,9})\s?(?:[-–—]|to|\.{2,3})\s?#?(\d{1,9})
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 
 _WRAPPERS = frozenset({"arguments", "args", "input", "parameters", "params", "kwargs", "properties", "raw", "__raw"})
-_IDS = ("id", "number", "section", "sections", "section_id", "node", "node_id", "passage", "passage_id", "index")
+_IDS = (
+    *("id", "number", "section", "sections", "section_id", "node", "node_id", "passage", "passage_id", "index"),
+    *("ids", "numbers", "items", "values", "value"),
+)
+_NAMES = frozenset(("sections", "passage", "query", "name", "under"))
+"""What tools call their arguments."""
 _OTHER_NAMES = {
     "sections": (
         "section",
@@ -76,18 +81,15 @@ def tool_named(written: str, names: Sequence[str]) -> str:
 
 
 def arguments_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments themselves: out of a string, a fence, or a wrapper, such as the tool's or the argument's name. A value
-    without a name is under ""."""
+    """The arguments themselves: out of a string, a fence, or a wrapper, such as the tool's name. A value without a name is
+    under ""."""
     found: Any = arguments
     for _ in range(MAX_NESTING):
         if not isinstance(found, Mapping) or len(found) != 1:
             break
         (key, value), *_ = found.items()
-        if (
-            key != NOT_AN_OBJECT
-            and not isinstance(value, Mapping)
-            and not (key in _WRAPPERS and isinstance(value, str))
-        ):
+        wraps = key in _WRAPPERS and isinstance(value, str | Mapping)
+        if key != NOT_AN_OBJECT and not wraps and not (isinstance(value, Mapping) and not _NAMES.isdisjoint(value)):
             break
         parsed = _parsed(value)
         if parsed is None and key != NOT_AN_OBJECT:  # no JSON: a value
@@ -99,6 +101,8 @@ def arguments_object(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 def text_argument(arguments: Mapping[str, Any], name: str, tool: str) -> str:
     """An argument that is a text. Raises ToolError."""
     value = _argument(arguments, name)
+    if isinstance(value, Mapping) and len(value) == 1:
+        (value,) = value.values()
     if isinstance(value, list | tuple):
         value = " ".join(each for each in value[:MAX_NUMBERS] if isinstance(each, str))
     if not isinstance(value, str) or not value.strip():
@@ -115,14 +119,11 @@ def number_arguments(arguments: Mapping[str, Any], name: str, tool: str) -> list
 
 
 def _argument(arguments: Mapping[str, Any], name: str) -> Any:
-    """By its name, by another that is usual for it, without a name, or alone under any. A list may be an object of its
-    indices."""
+    """By its name, by another that is usual for it, without a name, or alone under any."""
     given = {
         re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)[:100]).lower().strip(" []"): value
         for key, value in arguments.items()
     }
-    if given and all(key.isdecimal() for key in given):
-        return list(given.values())
     alone = next(iter(given.values())) if len(given) == 1 else None
     return next((given[key] for key in (name, *_OTHER_NAMES.get(name, ()), "") if key in given), alone)
 
@@ -164,8 +165,8 @@ def _numbers(value: Any, depth: int) -> list[int]:
     if isinstance(value, str):
         return _numbers_in_text(value[:MAX_WRITTEN_CHARACTERS], depth)
     if isinstance(value, Mapping):
-        named = next((value[key] for key in _IDS if key in value), None)
-        return _numbers(named, depth - 1)
+        listed = list(value.values()) if all(str(key).isdecimal() for key in value) else None
+        return _numbers(next((value[key] for key in _IDS if key in value), listed), depth - 1)
     if isinstance(value, list | tuple):
         return [number for each in value[:MAX_NUMBERS] for number in _numbers(each, depth - 1)]
     return []

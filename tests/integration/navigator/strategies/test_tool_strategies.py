@@ -120,7 +120,7 @@ async def test_an_unknown_tool_comes_back_as_an_error_with_the_tools_there_are(
         {},
         {"query": "", "sections": []},
         {"query": 7, "sections": ["abc"]},
-        {"query": ["a"], "sections": [{}]},
+        {"query": [1], "sections": [{}]},
         "{not json",
     ],
 )
