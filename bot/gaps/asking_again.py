@@ -16,14 +16,14 @@ from functools import partial
 import structlog
 
 from bot.answering.quota import spend, spent
-from bot.gaps.gap import AskedAgain, Gap
+from bot.gaps.gap import UNSOLVED, AskedAgain, Gap
 from bot.gaps.grouping import change_gap
 from bot.model import Exchange
 from bot.ports import BotStore, Gaps, VersionedGap
-from ingest.errors import Conflict, Undecodable
+from ingest.errors import Conflict
 from ingest.events.codec import load_nodes
 from ingest.events.topics import NODES
-from ingest.events.workers import Workers
+from ingest.events.workers import Workers, decoded
 from ingest.model import NodesEvent
 from ingest.ports import Clock, Consumer, EventLog, Record
 from ingest.rounds import Rounds
@@ -39,8 +39,6 @@ ASKING = timedelta(minutes=30)
 """So long a gap is left to whoever began to ask; asking itself is given up after half of that."""
 MAX_ASKED = 3
 """Questions of a gap that are asked again, the newest that differ."""
-UNSOLVED = ("open", "taken")
-"""States in which a gap is asked again."""
 PARALLEL = 4
 """Records in hand at once."""
 
@@ -61,11 +59,8 @@ class GapChanges:
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
         """Bring the record to an end, acknowledged or dead, or leave it to whoever takes it next."""
-        try:
-            event = load_nodes(record.value)
-        except Undecodable as error:
-            log.error("event_undecodable", topic=record.topic, offset=record.offset, reason=str(error))
-            await consumer.dead(record, str(error))
+        event = await decoded(consumer, record, load_nodes)
+        if event is None:
             return
         nodes = {node for change in event.changes for node in (change.node, *change.parts)}
         for gap_id in await self._gaps.watching(nodes):

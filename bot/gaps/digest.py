@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 import structlog
 
 from bot.errors import DeliveryFailed
+from bot.gaps.gap import UNSOLVED
 from bot.gaps.report import GapOwner, GapReport, MayQuote, gap_reports
 from bot.ports import BotStore, Gaps
 from ingest.ports import Clock
@@ -99,7 +100,7 @@ class Digests(Rounds):
             return
         told: defaultdict[tuple[str, str], list[GapReport]] = defaultdict(list)
         for report in await gap_reports(self._store, self._gaps, self._owners, may_quote=self._may_quote()):
-            if report.owner and report.gap.state in ("open", "taken"):
+            if report.owner and report.gap.state in UNSOLVED:
                 told[report.owner.channel, report.owner.team].append(report)
         for place in due:
             week = since - timedelta(weeks=1)

@@ -20,6 +20,8 @@ from ingest.model import sha256
 from ingest.ports import Vector
 
 GapState = Literal["open", "taken", "fixed", "ignored"]
+UNSOLVED: tuple[GapState, ...] = ("open", "taken")
+"""States of a gap that owners hear of, and whose questions are asked again."""
 
 ALIKE = 0.65
 """Cosine of two questions that need the same, whatever sections they met. MiniLM, 39 pairs in other words and 741 of other needs

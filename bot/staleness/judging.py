@@ -8,19 +8,20 @@ what is found is kept with it by compare-and-set: an event that comes twice, lat
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
 
-from bot.events import ANSWERS_TOPIC, load_ending
+from bot.events import ANSWERS_TOPIC, Ending, load_ending
 from bot.model import ChangedSource, ChangeNote, Exchange
 from bot.ports import BotStore
-from ingest.errors import Conflict, Undecodable
+from ingest.errors import Conflict
 from ingest.events.codec import load_nodes
 from ingest.events.topics import NODES
-from ingest.events.workers import WORKER_POLICY, WorkerPolicy, Workers
+from ingest.events.workers import WORKER_POLICY, WorkerPolicy, Workers, decoded
+from ingest.model import NodesEvent
 from ingest.ports import Clock, Consumer, EventLog, Located, Record, TreeStore
 from ingest.urls import cite_link
 from navigator.answer import Answer, Citation, CitedSource, Passage
@@ -155,22 +156,19 @@ class Staleness:
 
     async def _settle(self, consumer: Consumer, record: Record) -> None:
         """Bring the record to an end, acknowledged or dead, or leave it to whoever takes it next."""
-        try:
-            await (self._section_changed(record) if record.topic == NODES else self._answer_given(record))
-        except Undecodable as error:
-            log.error("event_undecodable", topic=record.topic, offset=record.offset, reason=str(error))
-            await consumer.dead(record, str(error))
-        else:
-            await consumer.acknowledge(record)
+        load: Callable[[bytes | None], NodesEvent | Ending] = load_nodes if record.topic == NODES else load_ending
+        said = await decoded(consumer, record, load)
+        if said is None:
+            return
+        await (self._section_changed(said) if isinstance(said, NodesEvent) else self._answer_given(said))
+        await consumer.acknowledge(record)
 
-    async def _section_changed(self, record: Record) -> None:
-        event = load_nodes(record.value)
+    async def _section_changed(self, event: NodesEvent) -> None:
         parts = {change.node: change.parts for change in event.changes}
         async for question in self._store.citing(parts):
             await self._judge_again(question, parts, event.at)
 
-    async def _answer_given(self, record: Record) -> None:
-        ending = load_ending(record.value)
+    async def _answer_given(self, ending: Ending) -> None:
         kept = await self._store.exchange(ending.question) if ending.cited else None
         if kept and kept.exchange.answer:
             parts = await self._judge.parts_of(kept.exchange.answer)

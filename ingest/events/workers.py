@@ -10,16 +10,18 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 
 from ingest.concurrency import set_within
-from ingest.errors import StoreUnavailable
+from ingest.errors import StoreUnavailable, Undecodable
 from ingest.ports import Consumer, EventLog, Record
 from ingest.retry import RetryPolicy
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
 Settle = Callable[[Consumer, Record], Awaitable[None]]
 """Brings a record to an end, or leaves it. What it raises, but StoreUnavailable, ends all workers."""
 
@@ -115,3 +117,13 @@ class Workers:
                 await self.pause(failures)
             finally:
                 self._busy.discard(me)
+
+
+async def decoded(consumer: Consumer, record: Record, load: Callable[[bytes | None], T]) -> T | None:
+    """What a record says; one that says nothing goes to the dead letters. `load` raises Undecodable. Raises StoreUnavailable."""
+    try:
+        return load(record.value)
+    except Undecodable as error:
+        log.error("event_undecodable", topic=record.topic, offset=record.offset, reason=str(error))
+        await consumer.dead(record, str(error))
+        return None
