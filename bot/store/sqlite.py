@@ -186,11 +186,11 @@ class SqliteBotStore:
             codec.dump_installation(closed(installation, self._seal)),
         )
         statement = "INSERT OR REPLACE INTO installations VALUES (?, ?, ?)"
-        await self._database.write(lambda db: _overwriting(db).execute(statement, row))
+        await self._database.write(lambda db: overwriting(db).execute(statement, row))
 
     async def uninstall(self, enterprise: str, team: str) -> None:
         statement = "DELETE FROM installations WHERE enterprise = ? AND team = ?"
-        await self._database.write(lambda db: _overwriting(db).execute(statement, (enterprise, team)))
+        await self._database.write(lambda db: overwriting(db).execute(statement, (enterprise, team)))
 
     async def installations(self) -> AsyncIterator[Installation]:
         statement = "SELECT installation FROM installations ORDER BY enterprise, team"
@@ -203,7 +203,7 @@ class SqliteBotStore:
         return opened(installation, self._seal)
 
 
-def _overwriting(db: sqlite3.Connection) -> sqlite3.Connection:
+def overwriting(db: sqlite3.Connection) -> sqlite3.Connection:
     """What is deleted or replaced in this file is overwritten with zeros."""
     db.execute("PRAGMA secure_delete = ON")
     return db
@@ -245,7 +245,7 @@ def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> s
     )
     upsert = f"""INSERT INTO exchanges ({", ".join(columns)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (question) DO UPDATE SET {changes} RETURNING id"""
-    ((row_id,),) = _overwriting(db).execute(upsert, row).fetchall()
+    ((row_id,),) = overwriting(db).execute(upsert, row).fetchall()
     db.execute("DELETE FROM people WHERE exchange = ?", (row_id,))
     db.executemany("INSERT INTO people VALUES (?, ?)", ((person, row_id) for person in people(exchange)))
     db.execute("DELETE FROM cited WHERE exchange = ?", (row_id,))
@@ -254,12 +254,12 @@ def _keep(db: sqlite3.Connection, exchange: Exchange, expected: str | None) -> s
 
 
 def _expire(db: sqlite3.Connection, before: str, now: str) -> int:
-    _overwriting(db).execute("DELETE FROM counters WHERE until <= ?", (now,))
+    overwriting(db).execute("DELETE FROM counters WHERE until <= ?", (now,))
     return db.execute("DELETE FROM exchanges WHERE asked < ?", (before,)).rowcount
 
 
 def _forget(db: sqlite3.Connection, user: str) -> int:
-    gone = _overwriting(db).execute("DELETE FROM exchanges WHERE asker = ?", (user,)).rowcount
+    gone = overwriting(db).execute("DELETE FROM exchanges WHERE asker = ?", (user,)).rowcount
     others = "SELECT question FROM people JOIN exchanges ON exchanges.id = people.exchange WHERE person = ?"
     for row in db.execute(others, (user,)).fetchall():
         if kept := _exchange(db, row["question"]):
@@ -277,7 +277,7 @@ def _settings(row: sqlite3.Row) -> ChannelSettings:
 
 def _set_channel(db: sqlite3.Connection, settings: ChannelSettings) -> None:
     row = (settings.team, settings.channel, settings.changed_by, codec.dump_channel(settings))
-    _overwriting(db).execute("INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?)", row)
+    overwriting(db).execute("INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?)", row)
 
 
 def _add(db: sqlite3.Connection, counter: str, amount: float, until: datetime, now: datetime) -> float:

@@ -15,6 +15,7 @@ from typing import Self
 from bot import codec
 from bot.gaps.gap import Gap
 from bot.ports import VersionedGap
+from bot.store.sqlite import overwriting
 from bot.store.stored import moment, readable
 from ingest.errors import Conflict
 from ingest.stores.embedded.database import Database
@@ -63,13 +64,8 @@ class SqliteGaps:
 
     async def remove(self, gap_id: str) -> None:
         await self._database.write(
-            lambda db: _overwriting(db).execute("DELETE FROM gaps WHERE id = ?", (gap_id,)).rowcount
+            lambda db: overwriting(db).execute("DELETE FROM gaps WHERE id = ?", (gap_id,)).rowcount
         )
-
-
-def _overwriting(db: sqlite3.Connection) -> sqlite3.Connection:
-    db.execute("PRAGMA secure_delete = ON")
-    return db
 
 
 def _row(db: sqlite3.Connection, gap_id: str) -> sqlite3.Row | None:
@@ -85,7 +81,7 @@ def _keep(db: sqlite3.Connection, gap: Gap, expected: str | None) -> str:
     due = moment(gap.due_at) if gap.due_at else None
     upsert = """INSERT INTO gaps VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
         revision = excluded.revision, due = excluded.due, gap = excluded.gap"""
-    _overwriting(db).execute(upsert, (gap.id, revision, due, codec.dump_gap(gap)))
+    overwriting(db).execute(upsert, (gap.id, revision, due, codec.dump_gap(gap)))
     db.execute("DELETE FROM watched WHERE gap = ?", (gap.id,))
     db.executemany("INSERT INTO watched VALUES (?, ?)", ((node, gap.id) for node in set(gap.watched)))
     return str(revision)
