@@ -85,9 +85,10 @@ def meant(parts: Sequence[Tag | None], line_ends: Sequence[bool], words: Sequenc
 
 @dataclass(slots=True)
 class Reading:
-    """What tags make of the spans between them: fed in order, `spans` gives what is to be shown."""
+    """What tags make of the spans between them: fed in order, each gives what is to be shown of it."""
 
-    styles: list[str] = field(default_factory=list)
+    styles: dict[str, int] = field(default_factory=dict)
+    """How many tags of each style are open, the outermost style first."""
     code: int = 0
     target: str = ""
     label: list[str] | None = None
@@ -100,7 +101,7 @@ class Reading:
         if self.label is not None:
             self.label.append(span.text)
             return
-        styles = (*span.styles, *(style for style in dict.fromkeys(self.styles) if style not in span.styles))
+        styles = (*span.styles, *(style for style in self.styles if style not in span.styles))
         if self.code and span.kind == "text":
             shown = Span(span.text.strip(), "code", styles) if span.text.strip() else Span(span.text, styles=styles)
             span = Span("\n", "break", styles) if span.text == "\n" else shown
@@ -123,10 +124,9 @@ class Reading:
         if tag.name in _CODE:
             self.code = max(0, self.code + (-1 if tag.ends else 1))
         if style := _STYLES.get(tag.name):
-            if not tag.ends:
-                self.styles.append(style)
-            elif style in self.styles:
-                self.styles.remove(style)
+            self.styles[style] = self.styles.get(style, 0) + (-1 if tag.ends else 1)
+            if self.styles[style] <= 0:
+                del self.styles[style]
 
     def _edge(self, tag: Tag) -> Iterator[Span]:
         """The border of a block: another line; between the cells of a row a bar."""
@@ -139,11 +139,15 @@ class Reading:
         if not self.fresh:
             yield from self.span(Span("\n", "break"))
         if tag.name in ("ul", "ol"):
-            self.counts = self.counts[:-1] if tag.ends else [*self.counts, int(tag.name == "ol")]
+            if not tag.ends:
+                self.counts.append(int(tag.name == "ol"))
+            elif self.counts:
+                self.counts.pop()
         elif tag.name == "li" and not tag.ends:
             number = self.counts[-1] if self.counts else 0
             yield from self.span(Span(f"{number}. " if number else "• "))
-            self.counts[-1:] = [number + 1] if number else self.counts[-1:]
+            if number:
+                self.counts[-1] += 1
             self.fresh = True
 
     def _link(self, tag: Tag) -> Iterator[Span]:
