@@ -11,10 +11,31 @@ from pathlib import Path
 
 from tests.e2e.forked import FORKS, Forked
 from tests.fakes.site import html
+from tests.servers.kafka import Kafka
+from tests.servers.opensearch import OpenSearch
+from tests.servers.qdrant import own_name
 
 RITBOT = (sys.executable, "-c", "from deploy.commands.cli import main; main()")
 WITH_MODULES = (sys.executable, "-c", "import atexit, sys\nfrom deploy.commands.cli import main\n"
                 "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\nmain()")  # fmt: skip
+
+
+def on_servers(kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> str:
+    """Settings of stores and topics that nobody else has."""
+    name = own_name()
+    return f"""
+        [stores]
+        kind = "cluster"
+        name = "{name}"
+        opensearch_url = "{opensearch.url}"
+        qdrant_url = "{qdrant}"
+        [embedding]
+        threads = 1
+        [events]
+        kind = "kafka"
+        servers = "{kafka.address}"
+        prefix = "{name}."
+        """
 
 
 def environment(**more: str) -> dict[str, str]:

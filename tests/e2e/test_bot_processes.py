@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.answering.service import STOPPED
-from tests.e2e.commands import indexed, lay_out, site
+from tests.e2e.commands import indexed, lay_out, on_servers, site
 from tests.e2e.roles import Running, is_ready, running, until
 from tests.fakes.messages_api import MessagesApi
 from tests.fakes.site import html
@@ -21,7 +21,6 @@ from tests.fakes.slack import Channel, FakeSlack, Message, words
 from tests.fakes.writer import Writer
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
-from tests.servers.qdrant import own_name
 
 QUESTION = "How do I prime a pump with water?"
 PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To prime a pump, fill it with water.</p>")
@@ -30,21 +29,10 @@ PUMPS = html("Pumps", "<p>Pumps move water.</p><h2 id='prime'>Priming</h2><p>To 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> str:
     """Settings of an index that is filled already."""
-    folder, name = tmp_path_factory.mktemp("cluster"), own_name()
-    settings = f"""
+    folder = tmp_path_factory.mktemp("cluster")
+    settings = f"""{on_servers(kafka, opensearch, qdrant)}
         [index]
         folder = "{folder / "data"}"
-        [stores]
-        kind = "cluster"
-        name = "{name}"
-        opensearch_url = "{opensearch.url}"
-        qdrant_url = "{qdrant}"
-        [embedding]
-        threads = 1
-        [events]
-        kind = "kafka"
-        servers = "{kafka.address}"
-        prefix = "{name}."
         [[sites]]
         name = "pumps"
         start = "{folder / "html"}"

@@ -12,14 +12,13 @@ import pytest
 from bot.slack.inbound.app import CITE_COMMAND
 from bot.slack.render import actions
 from bot.slack.render.change_note import CHANGED
-from tests.e2e.commands import indexed, lay_out, ritbot
+from tests.e2e.commands import indexed, lay_out, on_servers, ritbot
 from tests.e2e.roles import get, running, until
 from tests.e2e.test_bot_processes import answers, connected, end, logged, ready
 from tests.fakes.site import html
 from tests.fakes.slack import Channel, FakeSlack, Message, words
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
-from tests.servers.qdrant import own_name
 
 PAGE = html(
     "Pumps",
@@ -31,21 +30,9 @@ PAGE = html(
 async def test_a_link_resolves_and_a_change_is_told_once_whoever_does_what(
     tmp_path: Path, slack: FakeSlack, kafka: Kafka, opensearch: OpenSearch, qdrant: str
 ) -> None:
-    name = own_name()
-    settings = f"""
+    settings = f"""{on_servers(kafka, opensearch, qdrant)}
         [index]
         folder = "data"
-        [stores]
-        kind = "cluster"
-        name = "{name}"
-        opensearch_url = "{opensearch.url}"
-        qdrant_url = "{qdrant}"
-        [embedding]
-        threads = 1
-        [events]
-        kind = "kafka"
-        servers = "{kafka.address}"
-        prefix = "{name}."
         [web]
         public_url = "https://kb.example"
         [stale]

@@ -20,13 +20,12 @@ from deploy.settings.root import load
 from deploy.wiring.stores import open_trees
 from ingest.ports import TreeStore
 from ingest.urls import page_key
-from tests.e2e.commands import ritbot
+from tests.e2e.commands import on_servers, ritbot
 from tests.e2e.roles import PATIENCE_SECONDS, Running, get, is_ready, running, until
 from tests.fakes.docsite import DocSite, status
 from tests.fakes.site import html
 from tests.servers.kafka import Kafka
 from tests.servers.opensearch import OpenSearch
-from tests.servers.qdrant import own_name
 
 SECRET = "a secret of the pipeline"
 PAGES = 8
@@ -35,25 +34,13 @@ PAGES = 8
 @pytest.fixture
 def place(tmp_path: Path, docs: DocSite, kafka: Kafka, opensearch: OpenSearch, qdrant: str) -> Path:
     """A working directory with the settings of all roles: a website that is looked at when someone calls, and a folder."""
-    name = own_name()
     (tmp_path / "files").mkdir()
     (tmp_path / "files/keys.html").write_text(html("Keys", "<p>Rotate the signing keys yearly.</p>"), encoding="utf-8")
     (tmp_path / "ritbot.toml").write_text(
-        f"""
+        f"""{on_servers(kafka, opensearch, qdrant)}
         [index]
         folder = "data"
         concurrency = 4
-        [stores]
-        kind = "cluster"
-        name = "{name}"
-        opensearch_url = "{opensearch.url}"
-        qdrant_url = "{qdrant}"
-        [embedding]
-        threads = 1
-        [events]
-        kind = "kafka"
-        servers = "{kafka.address}"
-        prefix = "{name}."
         [http]
         hook_secret = "{SECRET}"
         [[sites]]
